@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+#include "common/json.h"
+#include "common/kube/client.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Keeps a consumer equal to one collection of the API server: list in pages, then watch with
+ * bookmarks; 410 Gone and error objects lead to a new list, broken and silent streams to a new
+ * watch from the last resourceVersion, with back-off. (Kubernetes API concepts, "Efficient
+ * detection of changes".) Items and lines are decoded one at a time out of the byte stream; one
+ * larger than MAX_KUBE_ITEM is skipped to its end, counted, and reported by a metadata-only GET.
+ */
+#define MAX_KUBE_ITEM (4u << 20)
+
+struct reflector;
+
+struct reflector_handlers {
+    /* An object is new or changed. The tree lives until the handler returns. A metadata-only tree
+     * (oversized object) has no "spec" and no "status". */
+    void (*upsert)(const cJSON *object, void *arg);
+    /* An object is gone (deleted, no longer selected, or missing from a new list). name_space is
+     * "" for cluster-scoped kinds. */
+    void (*remove)(const char *name_space, const char *name, const char *uid, void *arg);
+    /* A list has been delivered whole: the consumer is now as new as the server was. May be NULL.
+     * Called again after every later list. */
+    void (*synced)(void *arg);
+};
+
+struct reflector_options {
+    const char *path;           /* e.g. "/apis/sandboxrun.dev/v1alpha1/sandboxruns" */
+    const char *field_selector; /* NULL: all */
+    const char *label_selector; /* NULL: all */
+    unsigned int page_size;     /* 0: 100 */
+    const char *name;           /* for log lines: "sandboxruns" */
+};
+
+/* Starts at once. Strings are copied; handlers are copied, arg is the consumer's. */
+int reflector_new(struct kube_client *client, const struct reflector_options *options,
+                  const struct reflector_handlers *handlers, void *arg,
+                  struct reflector **ret_reflector, struct error *err);
+void reflector_free(struct reflector *reflector);
+
+/* True while a first list is complete and the stream has been heard of within its limit. */
+bool reflector_is_healthy(const struct reflector *reflector);
+
+struct reflector_stats {
+    unsigned long lists, watches, events, bookmarks, errors, oversized;
+};
+struct reflector_stats reflector_stats(const struct reflector *reflector);
