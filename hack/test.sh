@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs the test layers that this machine can run and says which it could not, and why.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+
+layers_all=(unit fuzz runtime jail cluster chart lint)
+
+usage() {
+    cat <<TXT
+usage: hack/test.sh [LAYER...]
+
+Layers: ${layers_all[*]} (default: all)
+  unit     cmocka tests of every module, with AddressSanitizer and UBSan; clang build with -Werror
+  fuzz     every parser's stored corpus, with AddressSanitizer and UBSan
+  runtime  the runner inside the jail against python3 itself (no root needed)
+  jail     the jail from inside, the examples and the command line (needs root)
+  cluster  controller and agents against a real API server (needs root and Go)
+  chart    manifests and chart: lint, render, strict dry run (needs Go)
+  lint     formatting, banned functions, static analysis
+
+Each layer ends with a line "LAYER: N passed, N failed, N skipped". The exit status is 0 if
+nothing failed; with CI=true only if nothing was skipped either.
+TXT
+}
+
+layers=()
+for arg in "$@"; do
+    case "$arg" in
+    -h | --help) usage; exit 0 ;;
+    -*) echo "test.sh: unknown option '$arg'; see --help" >&2; exit 2 ;;
+    *)
+        case " ${layers_all[*]} " in
+        *" $arg "*) layers+=("$arg") ;;
+        *) echo "test.sh: no layer '$arg'; layers: ${layers_all[*]}" >&2; exit 2 ;;
+        esac
+        ;;
+    esac
+done
+[ "${#layers[@]}" -gt 0 ] || layers=("${layers_all[@]}")
+
+failed=0
+skipped=0
+werror=OFF
+[ "${CI:-}" = true ] && werror=ON
+
+wants() {
+    case " ${layers[*]} " in *" $1 "*) return 0 ;; esac
+    return 1
+}
+
+# The closing line of a layer: counts it, remembers the outcome.
+close() {
+    local layer=$1 passed=$2 bad=$3 left=$4
+    echo "$layer: $passed passed, $bad failed, $left skipped"
+    [ "$bad" -eq 0 ] || failed=1
+    [ "$left" -eq 0 ] || skipped=1
+}
+
+# Runs a command whose last line is a layer's closing line, and takes the counts from it.
+run_layer() {
+    local layer=$1 log status counts
+    shift
+    log=build/test-logs/$layer.log
+    "$@" 2>&1 | tee "$log"
+    status=${PIPESTATUS[0]}
+    counts=$(grep -E "^$layer: [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$" "$log" | tail -n 1)
+    if [ -z "$counts" ]; then
+        echo "$layer: the layer ended without its closing line (exit status $status)"
+        close "$layer" 0 1 0
+        return
+    fi
+    if [[ ! "$counts" =~ ,\ 0\ failed, ]] || [ "$status" -ne 0 ]; then
+        failed=1
+    fi
+    [[ "$counts" =~ ,\ 0\ skipped$ ]] || skipped=1
+}
+
+build() {
+    local preset=$1 log=build/test-logs/build-$1.log
+    shift
+    if ! { cmake --preset "$preset" "$@" && cmake --build --preset "$preset"; } >"$log" 2>&1; then
+        echo "build of preset $preset failed:"
+        grep -E 'error|warning|FAILED|CMake Error' "$log" | head -n 40
+        tail -n 15 "$log"
+        return 1
+    fi
+}
+
+layer_unit() {
+    local log=build/test-logs/unit.log passed bad programs
+    if ! build debug -DSANDBOXRUN_WERROR="$werror"; then
+        close unit 0 1 0
+        return
+    fi
+    CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+        ctest --test-dir build/debug -L unit -j 2 -V >"$log" 2>&1
+    passed=$(grep -cE '^[0-9]+: ok ' "$log")
+    bad=$(grep -cE '^[0-9]+: not ok ' "$log")
+    programs=$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of [0-9]+$/\1/p' "$log")
+    [ "$bad" -ge "${programs:-1}" ] || bad=${programs:-1}
+    if command -v clang >/dev/null; then
+        if build clang; then passed=$((passed + 1)); else bad=$((bad + 1)); fi
+    else
+        echo "unit: clang is not installed: the second compiler was not tried"
+        close unit "$passed" "$bad" 1
+        return
+    fi
+    [ "$bad" -eq 0 ] || grep -vE '^[0-9]+: ok ' "$log" | tail -n 80
+    close unit "$passed" "$bad" 0
+}
+
+layer_fuzz() {
+    local log=build/test-logs/fuzz.log total bad
+    if ! build debug -DSANDBOXRUN_WERROR="$werror"; then
+        close fuzz 0 1 0
+        return
+    fi
+    ctest --test-dir build/debug -L fuzz -j 2 --output-on-failure >"$log" 2>&1
+    read -r bad total < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+)$/\1 \2/p' "$log")
+    if [ -z "${total:-}" ]; then
+        cat "$log"
+        close fuzz 0 1 0
+        return
+    fi
+    [ "$bad" -eq 0 ] || cat "$log"
+    close fuzz "$((total - bad))" "$bad" 0
+}
+
+mkdir -p build/test-logs
+./hack/deps.sh --check test >/dev/null || ./hack/deps.sh test || exit 1
+
+if wants jail || wants cluster || wants chart || wants runtime || wants lint; then
+    build release -DSANDBOXRUN_WERROR="$werror" || exit 1
+fi
+if wants runtime || wants jail || wants cluster; then
+    ./hack/make-runtime.sh || exit 1
+fi
+if wants cluster || wants chart; then
+    tests/controlplane/build.sh || exit 1
+fi
+
+for layer in "${layers[@]}"; do
+    echo "== $layer"
+    case "$layer" in
+    unit) layer_unit ;;
+    fuzz) layer_fuzz ;;
+    lint) run_layer lint ./hack/lint.sh ;;
+    *) run_layer "$layer" python3 "$root/tests/helpers/layer.py" "$layer" ;;
+    esac
+done
+
+if [ "$failed" -ne 0 ]; then
+    exit 1
+fi
+if [ "${CI:-}" = true ] && [ "$skipped" -ne 0 ]; then
+    echo "test.sh: something was skipped, which CI counts as a failure" >&2
+    exit 1
+fi
