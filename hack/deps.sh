@@ -10,7 +10,7 @@ usage() {
 usage: hack/deps.sh [--check] [build|test|lint|all]...
 
   build   compiler, CMake and the libraries (default)
-  test    what the test layers need besides: clang, bubblewrap, Go, Python's venv
+  test    what the test layers need besides: clang, bubblewrap, Go
   lint    clang-format, clang-tidy, cppcheck, shellcheck
   --check only says what is missing; exit code 1 if anything is
 TXT
@@ -19,7 +19,9 @@ TXT
 build=(gcc cmake ninja-build pkg-config libc6-dev linux-libc-dev python3
     libcurl4-openssl-dev libcjson-dev libyaml-dev libseccomp-dev libevent-dev
     libmicrohttpd-dev uthash-dev libcmocka-dev)
-tests=(clang libclang-rt-dev bubblewrap procps iproute2 util-linux binutils openssl)
+tests=(clang libclang-rt-dev bubblewrap procps iproute2 util-linux binutils openssl ca-certificates)
+# Any Go from 1.16 on will do: a newer toolchain comes as a module where it is needed.
+command -v go >/dev/null || [ -x /usr/local/go/bin/go ] || tests+=(golang-go)
 lint=(clang-format clang-tidy cppcheck shellcheck)
 
 check=0
