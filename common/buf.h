@@ -19,6 +19,11 @@ struct buf {
 /* An empty buffer that refuses to grow beyond max bytes. */
 #define BUF_INIT(limit) ((struct buf){.max = (limit)})
 
+/* A buffer in a char array of the caller's: it never grows, allocates nothing, and is never given
+ * to buf_done() or buf_take(). For paths that must work when memory is short. */
+#define BUF_FIXED(array)                                                                           \
+    ((struct buf){.data = (array), .cap = sizeof(array), .max = sizeof(array) - 1})
+
 void buf_init(struct buf *buf, size_t max);
 
 /* Frees the bytes; the buffer can be used again with the same maximum. NULL is fine. */
@@ -27,15 +32,18 @@ void buf_done(struct buf *buf);
 /* Forgets the content, keeps the memory. */
 void buf_reset(struct buf *buf);
 
-/* 0; -EMSGSIZE beyond the maximum; -ENOMEM. */
+/* Cuts the content to its first len bytes; nothing if it is not longer. */
+void buf_truncate(struct buf *buf, size_t len);
+
+/* 0; -EMSGSIZE beyond the maximum; -ENOMEM. bytes must not lie within the buffer itself. */
 int buf_append(struct buf *buf, const void *bytes, size_t len);
 int buf_append_str(struct buf *buf, const char *text);
 int buf_append_char(struct buf *buf, char c);
 int buf_append_u32le(struct buf *buf, uint32_t value);
 int buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Room for at least `len` more bytes: pointer to write to, then buf_commit(). NULL if beyond the
- * maximum or out of memory. */
+/* Room for at least `len` more bytes: pointer to write to, then buf_commit() with at most len.
+ * NULL if beyond the maximum or out of memory. */
 char *buf_reserve(struct buf *buf, size_t len);
 void buf_commit(struct buf *buf, size_t len);
 

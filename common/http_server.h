@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * A small HTTP/1.1 server on the loop (libmicrohttpd, external select through its epoll
- * descriptor): GET and HEAD only, at most 64 connections, 10 s idle time-out.
+ * A small HTTP/1.1 server on the loop (libmicrohttpd, driven through its epoll descriptor): GET
+ * and HEAD only (else 405), no request bodies, at most 64 connections, 10 s idle time-out.
  */
 struct http_server;
 
@@ -21,7 +21,8 @@ struct http_route {
     http_server_fn fn;
 };
 
-/* Listens on "HOST:PORT" or ":PORT" (all addresses). routes end with path NULL, outlive it. */
+/* Listens on "1.2.3.4:PORT", "[::1]:PORT" or ":PORT" (all addresses); names are not looked up.
+ * routes end with path NULL and outlive the server. It must not be freed from within a route. */
 int http_server_new(struct loop *loop, const char *address, const struct http_route *routes,
                     void *arg, struct http_server **ret_server, struct error *err);
 void http_server_free(struct http_server *server);

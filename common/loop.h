@@ -22,13 +22,15 @@ typedef void (*loop_timer_fn)(void *arg);
 typedef void (*loop_signal_fn)(int signum, void *arg);
 
 int loop_new(struct loop **ret_loop, struct error *err);
+/* All watches must be freed before. */
 void loop_free(struct loop *loop);
 
-/* Runs until loop_stop(). */
+/* Runs until loop_stop(), also one that came before the run. */
 int loop_run(struct loop *loop, struct error *err);
 void loop_stop(struct loop *loop);
 
-/* Watches fd for events (level-triggered); the fd stays the caller's. */
+/* Watches fd for events (level-triggered; 0: none for now); the fd stays the caller's and
+ * must be open until the watch is freed. -EPERM for regular files, which are always ready. */
 int loop_io_new(struct loop *loop, int fd, unsigned int events, loop_io_fn fn, void *arg,
                 struct loop_io **ret_io);
 int loop_io_set(struct loop_io *io, unsigned int events);

@@ -26,10 +26,11 @@ struct metric {
     uint64_t counts[MAX_METRIC_LABELS][MAX_METRIC_BUCKETS + 1];
 };
 
-/* label is the index into label_values; 0 where there is no label. Out of range counts nowhere. */
+/* label is the index into label_values; 0 where there is no label. Out of range counts nowhere, nor
+ * does NaN, an infinity, a counter's negative delta, or a call for another type of metric. */
 void metric_add(struct metric *metric, unsigned int label, double delta);
 void metric_set(struct metric *metric, unsigned int label, double value);
 void metric_observe(struct metric *metric, unsigned int label, double value);
 
-/* Appends the exposition of count metrics to buf. */
+/* Appends the exposition of count metrics to buf; on failure buf is as before. */
 int metrics_print(struct metric *const *metrics, unsigned int count, struct buf *buf);

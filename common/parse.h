@@ -6,10 +6,14 @@
 #include <stdint.h>
 
 /* Checked parsers of small texts. All take the whole string: trailing bytes, signs where none
- * belong, white space and empty strings are -EINVAL; a value out of range is -ERANGE. */
+ * belong, white space and empty strings are -EINVAL; a value out of range is -ERANGE. On failure
+ * the result is untouched. */
 
 int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret_value);
 int parse_i64(const char *text, int64_t min, int64_t max, int64_t *ret_value);
+
+/* A finite decimal number such as "-1.5e3"; -ERANGE where it overflows. */
+int parse_double(const char *text, double *ret_value);
 
 /* "20", "20s", "1500ms", "2m": milliseconds. A bare number is seconds. */
 int parse_duration_ms(const char *text, uint64_t *ret_ms);

@@ -4,12 +4,15 @@
 /* Every bound of the API that is the same for all profiles. The CRD schema states the same. */
 #define MAX_RUN_NAME           253
 #define MAX_RUNTIME_NAME       63
+#define DEFAULT_RUNTIME        "python3.12"
 #define MAX_REQUEST_BYTES      (1u << 20) /* code, stdin, args and env together */
 #define MAX_ARGS               64
 #define MAX_ENV                64
 #define MAX_ARG_BYTES          (16u << 10) /* one argument, one env name with its value */
+#define MAX_ENV_NAME           256
 #define MAX_EGRESS_RULES       32
 #define MAX_NODE_SELECTOR      16
+#define MAX_LABEL_NAME         63 /* behind an optional prefix, and of a value */
 #define MIN_TIMEOUT_SECONDS    1
 #define MIN_MEMORY_BYTES       (32u << 20)
 #define MIN_CPU_MILLI          10

@@ -3,7 +3,7 @@
 
 #include "common/api/limits.h"
 #include "common/api/profile.h"
-#include "common/buf.h"
+#include "common/api/run_status.h"
 #include "common/error.h"
 #include "common/json.h"
 
@@ -14,36 +14,6 @@
 
 #define SANDBOXRUN_GROUP_VERSION "sandboxrun.dev/v1alpha1"
 #define SANDBOXRUN_KIND          "SandboxRun"
-
-enum run_phase {
-    RUN_PHASE_PENDING,
-    RUN_PHASE_SCHEDULED,
-    RUN_PHASE_RUNNING,
-    RUN_PHASE_SUCCEEDED,
-    RUN_PHASE_FAILED,
-    RUN_PHASE_COUNT
-};
-
-/* Why a run ended: set by whoever ended it, never guessed from the exit code. */
-enum run_reason {
-    RUN_REASON_NONE,
-    RUN_REASON_COMPLETED,
-    RUN_REASON_ERROR,
-    RUN_REASON_SIGNALED,
-    RUN_REASON_DEADLINE_EXCEEDED,
-    RUN_REASON_OOM_KILLED,
-    RUN_REASON_OUTPUT_LIMIT_EXCEEDED,
-    RUN_REASON_FORBIDDEN_SYSCALL,
-    RUN_REASON_CANCELLED,
-    RUN_REASON_QUEUE_TIMEOUT,
-    RUN_REASON_INVALID_SPEC,
-    RUN_REASON_SANDBOX_SETUP_FAILED,
-    RUN_REASON_JAILER_LOST,
-    RUN_REASON_AGENT_RESTARTED,
-    RUN_REASON_NODE_LOST,
-    RUN_REASON_INTERNAL_ERROR,
-    RUN_REASON_COUNT
-};
 
 struct run_env {
     char *name;
@@ -74,42 +44,6 @@ struct run_spec {
     size_t node_selector_count;
 };
 
-struct run_usage {
-    uint64_t cpu_ms;
-    uint64_t peak_memory_bytes; /* 0: the kernel doesn't tell */
-    uint64_t wall_ms;
-};
-
-struct run_status {
-    enum run_phase phase;
-    enum run_reason reason;
-    char message[MAX_STATUS_MESSAGE];
-    char sandbox_id[40];
-    char node_name[MAX_RUN_NAME + 1];
-    char agent_instance[40];
-    int64_t scheduled_us; /* microseconds since 1970; 0: not set, as for all times here */
-    int64_t start_us;
-    int64_t completion_us;
-    bool has_exit_code;
-    int32_t exit_code;
-    char *stdout_text; /* raw captured bytes, head and tail already joined; owned */
-    size_t stdout_len;
-    char *stderr_text;
-    size_t stderr_len;
-    uint64_t stdout_bytes; /* what the program wrote in all */
-    uint64_t stderr_bytes;
-    bool stdout_truncated;
-    bool stderr_truncated;
-    bool has_usage;
-    struct run_usage usage;
-    bool has_effective;
-    uint32_t effective_timeout_seconds;
-    uint32_t effective_cpu_milli;
-    uint64_t effective_memory_bytes;
-    char effective_runtime_version[40];
-    int64_t observed_generation;
-};
-
 struct sandboxrun {
     char *name;
     char *name_space; /* "default" where a local file has none */
@@ -127,14 +61,10 @@ enum sandboxrun_strictness {
     SANDBOXRUN_STRICT   /* local files: unknown fields are mistakes */
 };
 
-const char *run_phase_name(enum run_phase phase);
-int run_phase_parse(const char *name, enum run_phase *ret_phase);
-bool run_phase_is_terminal(enum run_phase phase);
-const char *run_reason_name(enum run_reason reason); /* "" for NONE */
-int run_reason_parse(const char *name, enum run_reason *ret_reason);
-
-/* Decodes and applies the schema's and the profile's defaults; types are checked, bounds are not
- * (validate). -EINVAL names the field by its path ("spec.args[3]: must be a string"). */
+/* Decodes and applies the schema's and the profile's defaults to what is absent (an explicit 0
+ * stays 0); types are checked, bounds are not (validate). -EINVAL names the field by its path
+ * ("spec.args[3]: must be a string, got number"). Strict ignores the status: it tells of another,
+ * earlier run. */
 int sandboxrun_decode(const cJSON *tree, enum sandboxrun_strictness strictness,
                       struct sandboxrun *ret_run, struct error *err);
 
@@ -151,13 +81,6 @@ void sandboxrun_apply_defaults(struct sandboxrun *run);
 
 void sandboxrun_done(struct sandboxrun *run);
 
-/* The object's status as the API has it; conditions are derived from phase, reason and times.
- * Streams are cut so that the encoded status stays below max_bytes (0: no cut). */
-int run_status_encode(const struct run_status *status, size_t max_bytes, struct buf *json,
-                      struct error *err);
-
 /* tree (the object as it was read) with its "status" replaced; the caller frees ret_object. */
 int sandboxrun_with_status(const cJSON *tree, const struct run_status *status, cJSON **ret_object,
                            struct error *err);
-
-void run_status_done(struct run_status *status);

@@ -21,6 +21,7 @@ struct kube_request {
     const char *method;       /* "GET", "POST", "PUT", "PATCH", "DELETE" */
     const char *path;         /* absolute with query, already percent-encoded; copied */
     const char *content_type; /* with a body; NULL: application/json */
+    const char *accept;       /* NULL: application/json */
     const char *body;         /* copied */
     size_t body_len;
     uint64_t timeout_ms;   /* of one attempt; 0: 30 s */

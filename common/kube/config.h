@@ -9,7 +9,7 @@
 struct kube_config {
     char *server;          /* "https://host:port", no trailing slash */
     char *tls_server_name; /* NULL: the host of server */
-    char *ca_file;         /* re-read at every new connection; or */
+    char *ca_file;         /* re-read on rotation; or */
     char *ca_pem;          /* inline bytes; both NULL: the system's store */
     char *client_cert_pem;
     char *client_key_pem;
@@ -25,5 +25,8 @@ int kube_config_load(const char *path, struct kube_config *ret_config, struct er
 /* From KUBERNETES_SERVICE_HOST/PORT and the service account directory. */
 int kube_config_in_cluster(const char *account_dir, struct kube_config *ret_config,
                            struct error *err);
+
+/* A copy of its own; 0 or -ENOMEM. */
+int kube_config_copy(const struct kube_config *config, struct kube_config *ret_config);
 
 void kube_config_done(struct kube_config *config);

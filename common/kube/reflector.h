@@ -36,19 +36,23 @@ struct reflector_options {
     const char *field_selector; /* NULL: all */
     const char *label_selector; /* NULL: all */
     unsigned int page_size;     /* 0: 100 */
+    unsigned int silence_ms;    /* a watch without a byte for so long is made anew; 0: 150 s, as
+                                   bookmarks come about every 60 s */
     const char *name;           /* for log lines: "sandboxruns" */
 };
 
-/* Starts at once. Strings are copied; handlers are copied, arg is the consumer's. */
+/* Starts at once. Strings are copied; handlers are copied, arg is the consumer's. Handlers are
+ * called from the loop only, and may free the reflector. It must go before its client does. */
 int reflector_new(struct kube_client *client, const struct reflector_options *options,
                   const struct reflector_handlers *handlers, void *arg,
                   struct reflector **ret_reflector, struct error *err);
 void reflector_free(struct reflector *reflector);
 
-/* True while a first list is complete and the stream has been heard of within its limit. */
+/* True while a first list is complete, the last request got somewhere, and the stream has been
+ * heard of within its limit. */
 bool reflector_is_healthy(const struct reflector *reflector);
 
 struct reflector_stats {
-    unsigned long lists, watches, events, bookmarks, errors, oversized;
+    unsigned long lists, watches, events, bookmarks, errors, oversized, left_out;
 };
 struct reflector_stats reflector_stats(const struct reflector *reflector);
