@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Bytes -> tree -> run, both ways of reading, then validate, encode the status at several sizes,
+ * and decode what was encoded: it must be readable, and the same. */
+#include "common/api/run_status_decode.h"
+#include "common/api/sandboxrun.h"
+#include "common/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+static void need(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void round_trip(const struct run_status *status, size_t max_bytes)
+{
+    cleanup_buf struct buf json = BUF_INIT(8u << 20);
+    cleanup_json cJSON *tree = NULL;
+    struct run_status back = {0};
+    struct error err = {0};
+    need(run_status_encode(status, max_bytes, &json, &err) == 0);
+    need(json_parse(json.data, json.len, &tree, &err) == 0);
+    need(run_status_decode(tree, &back, &err) == 0);
+    need(back.phase == status->phase && back.reason == status->reason);
+    need(back.has_exit_code == status->has_exit_code && back.exit_code == status->exit_code);
+    need(strcmp(back.sandbox_id, status->sandbox_id) == 0);
+    need(strcmp(back.node_name, status->node_name) == 0);
+    need(strcmp(back.agent_instance, status->agent_instance) == 0);
+    need(status->stdout_len == 0 || back.stdout_truncated || !status->stdout_truncated);
+    if (max_bytes == 0 && status->stdout_text && status->stdout_len <= MAX_STATUS_STREAM)
+        need(strcmp(back.stdout_text, status->stdout_text) == 0);
+    run_status_done(&back);
+}
+
+static void read_again(const cJSON *tree, const struct run_status *status)
+{
+    cleanup_json cJSON *object = NULL;
+    struct sandboxrun run;
+    struct error err = {0};
+    need(sandboxrun_with_status(tree, status, &object, &err) == 0);
+    need(sandboxrun_decode(object, SANDBOXRUN_LENIENT, &run, &err) == 0);
+    need(run.status.phase == status->phase);
+    sandboxrun_done(&run);
+}
+
+static void try_decode(const cJSON *tree, enum sandboxrun_strictness strictness)
+{
+    struct sandboxrun run;
+    struct error err = {0};
+    if (sandboxrun_decode(tree, strictness, &run, &err) < 0) {
+        need(err.code > 0 && err.text[0]);
+        return;
+    }
+    err = (struct error){0};
+    int r = sandboxrun_validate(&run, &err);
+    need((r == 0) == (err.code == 0));
+    if (r == 0) {
+        const struct profile_limits *limits = profile_limits(run.spec.profile);
+        need(run.spec.timeout_seconds > 0 &&
+             run.spec.timeout_seconds <= limits->timeout_max_seconds);
+        need(run.spec.memory_bytes > 0 && run.spec.memory_bytes <= limits->memory_max_bytes);
+        need(run.spec.cpu_milli > 0 && run.spec.cpu_milli <= limits->cpu_max_milli);
+    }
+    static const size_t sizes[] = {0, 1, 700, 1100, 5000, MAX_OBJECT_BYTES};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        round_trip(&run.status, sizes[i]);
+    read_again(tree, &run.status);
+    sandboxrun_done(&run);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    cleanup_json cJSON *tree = NULL;
+    struct error err = {0};
+    if (json_parse((const char *)bytes, len, &tree, &err) < 0) {
+        need(err.code > 0 && err.text[0]);
+        return 0;
+    }
+    try_decode(tree, SANDBOXRUN_LENIENT);
+    try_decode(tree, SANDBOXRUN_STRICT);
+    return 0;
+}
