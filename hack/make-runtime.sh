@@ -76,8 +76,8 @@ parse_options() {
             *) misuse "unknown argument '$1'" ;;
         esac
     done
-    [[ $arg_name =~ ^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$ ]] ||
-        misuse "'$arg_name' can't be a runtime's name: use a-z, 0-9, '.' and '-'"
+    [[ $arg_name =~ ^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$ ]] ||
+        misuse "'$arg_name' can't be a runtime's name: a-z, 0-9, '.', '_' and '-', up to 63 of them"
 }
 
 # Prints "MAJOR.MINOR" if the argument is a Python 3 that runs.
@@ -287,7 +287,7 @@ compile_library() {
     "$python" -I -c '
 import py_compile, sys
 py_compile.compile(sys.argv[1] + "runner.py", cfile=sys.argv[1] + "runner.pyc",
-                   dfile="/usr/lib/sandboxrun/runner.py", doraise=True,
+                   dfile="/usr/lib/sandboxrun/runner.py", doraise=True, optimize=2,
                    invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
 ' "$root/usr/lib/sandboxrun/"
     printf '%s\n' "$version" >"$root/usr/lib/sandboxrun/version"

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first and only code of ours inside the jail's interpreter.
+
+Started as `python3 -I -u -B runner.pyc`, with the program's home as the working directory,
+descriptor 0 on /dev/null, 1 and 2 on the output pipes and 3 on the request channel, every lock in
+force. It reads one request to the end of the channel, closes the channel, lays the program out as
+`main.py` in its home and runs it as `__main__`, as `python3 main.py` would. The format of the
+request is described in README.md beside this file.
+
+A request that can't be read, or a program that can't be laid out, is said on stderr and ends the
+process with status 70 (EX_SOFTWARE) before a byte of the program has run.
+
+Every run pays for what happens here before its program starts. So nothing is imported that a bare
+interpreter hasn't loaded already, and compile() is kept for the rare case that needs it.
+"""
+
+# Taken before anything else is defined: what the interpreter gives to every `__main__`.
+GIVEN = dict(globals())
+
+import _imp
+import io
+import os
+import sys
+
+REQUEST_FD = 3
+REQUEST_MAX_BYTES = 2 * 1024 * 1024
+REQUEST_MAGIC = b"SBRQ"
+REQUEST_VERSION = 1
+FLAG_HAS_STDIN = 1
+CHUNK_BYTES = 64 * 1024
+EXIT_REFUSED = 70
+
+
+def read_channel():
+    """All bytes of the channel, which is closed behind them."""
+    parts = []
+    size = 0
+    while part := os.read(REQUEST_FD, CHUNK_BYTES):
+        parts.append(part)
+        size += len(part)
+        if size > REQUEST_MAX_BYTES:
+            raise ValueError(f"it is longer than {REQUEST_MAX_BYTES} bytes")
+    os.close(REQUEST_FD)
+    return b"".join(parts)
+
+
+def parse(data):
+    """(code, stdin or None, args, env) of a request, all in bytes."""
+    at = 0
+
+    def take(size, what):
+        nonlocal at
+        part = data[at : at + size]
+        if len(part) != size:
+            raise ValueError(f"it ends within {what}")
+        at += size
+        return part
+
+    def number(what):
+        return int.from_bytes(take(4, what), "little")
+
+    def string(what):
+        value = take(number(what), what)
+        if b"\0" in value:  # C would take it for the end of the string
+            raise ValueError(f"a NUL byte in {what}")
+        return value
+
+    if take(4, "the magic number") != REQUEST_MAGIC:
+        raise ValueError("wrong magic number")
+    version = number("the version")
+    if version != REQUEST_VERSION:
+        raise ValueError(f"it has version {version}, and this runner reads {REQUEST_VERSION}")
+    flags = number("the flags")
+    if flags & ~FLAG_HAS_STDIN:
+        raise ValueError(f"unknown flags {flags:#x}")
+    n_args = number("the number of arguments")
+    n_env = number("the number of variables")
+    code_len = number("the length of the code")
+    stdin_len = number("the length of stdin")
+    if stdin_len and not flags & FLAG_HAS_STDIN:
+        raise ValueError("stdin without its flag")
+    code = take(code_len, "the code")
+    stdin = take(stdin_len, "stdin") if flags & FLAG_HAS_STDIN else None
+    args = [string("an argument") for _ in range(n_args)]
+    env = [(string("a variable's name"), string("a variable's value")) for _ in range(n_env)]
+    for name, _ in env:
+        if not name or b"=" in name:
+            raise ValueError(f"{name!r} can't be the name of a variable")
+    if at != len(data):
+        raise ValueError(f"{len(data) - at} bytes follow its end")
+    return code, stdin, args, env
+
+
+def write_all(fd, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def replace_stdin(data):
+    """Descriptor 0 becomes a file without a name that holds exactly these bytes."""
+    fd = os.open("/tmp", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    write_all(fd, data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    os.dup2(fd, 0)
+    os.close(fd)
+
+
+def extend_environment(env):
+    for name, value in env:
+        os.environb[name] = value
+        if name == b"TZ":  # the C library has read it when the interpreter started
+            import time
+
+            time.tzset()
+
+
+def lay_out(path, code):
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    write_all(fd, code)
+    os.close(fd)
+
+
+def compile_by_exec(path, code):
+    """What compile() returns, at a tenth of its price: its first call builds all types of the
+    `ast` module, 0.9 ms of an interpreter's 10. exec() compiles without them, and a profile
+    function is handed the code object before its first instruction, which never comes to run. (It
+    sees the decoder of the source's encoding too, and lets that pass.)"""
+    compiled = None
+    namespace = {}
+
+    def profile(frame, event, arg):
+        nonlocal compiled
+        if frame.f_globals is namespace:
+            compiled = frame.f_code
+            raise InterruptedError  # which compiling raises in no case
+
+    sys.setprofile(profile)
+    try:
+        exec(code, namespace)
+    except InterruptedError:
+        pass
+    finally:
+        sys.setprofile(None)
+    _imp._fix_co_filename(compiled, path)
+    return compiled
+
+
+def compile_or_hand_over(path, code):
+    """The program's code object. Source that isn't UTF-8 or doesn't compile goes to a plain
+    interpreter, which runs or reports it exactly as a user knows it: encoding, NUL bytes and all.
+    Warnings of a compilation that fails are dropped, since that interpreter gives them again."""
+    stderr = sys.stderr
+    sys.stderr = warnings = io.StringIO()
+    try:
+        code.decode()
+        compiled = compile_by_exec(path, code)
+        if warnings.tell():  # they name no file and no line
+            warnings.seek(0)
+            compiled = compile(code, path, "exec", dont_inherit=True)
+    except BaseException:
+        os.execv(sys.executable, [sys.executable, "-I", "-u", "-B", *sys.argv])
+    finally:
+        sys.stderr = stderr
+    if text := warnings.getvalue():
+        stderr.write(text)
+    return compiled
+
+
+def prepare():
+    """(code object, namespace of `__main__`) of the program."""
+    code, stdin, args, env = parse(read_channel())
+    home = os.getcwd()
+    path = home + "/main.py"
+    lay_out(path, code)
+    if stdin is not None:
+        replace_stdin(stdin)
+    extend_environment(env)
+
+    sys.argv[:] = [path, *map(os.fsdecode, args)]
+    sys.orig_argv[-1:] = sys.argv
+    sys.path.insert(0, home)
+
+    main = type(sys)("__main__")
+    namespace = main.__dict__
+    namespace.update(GIVEN)
+    namespace["__doc__"] = None
+    namespace["__file__"] = path
+    namespace["__loader__"] = sys.modules["_frozen_importlib_external"].SourceFileLoader(
+        "__main__", path
+    )
+    sys.modules["__main__"] = main
+    return compile_or_hand_over(path, code), namespace
+
+
+try:
+    PROGRAM, NAMESPACE = prepare()
+except ValueError as error:
+    os.write(2, f"sandboxrun: not started: the request is malformed: {error}\n".encode())
+    os._exit(EXIT_REFUSED)
+except OSError as error:
+    os.write(2, f"sandboxrun: not started: the request can't be taken in: {error}\n".encode())
+    os._exit(EXIT_REFUSED)
+
+# A bare `raise` adds no entry of this frame to the traceback, and the one that the exception
+# gained on its way out of exec() is cut off. What follows (SystemExit, sys.excepthook, death by
+# SIGINT, waiting for threads) is left to the interpreter itself.
+try:
+    exec(PROGRAM, NAMESPACE)
+except BaseException as error:
+    error.__traceback__ = error.__traceback__.tb_next
+    raise
