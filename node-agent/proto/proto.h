@@ -12,16 +12,20 @@
  * SOCK_SEQPACKET socket, one message a datagram. Requests of the agent are even, words of the
  * jailer odd. Descriptors travel only from jailer to agent, with PROTO_CREATED.
  *
- *   jailer                                     agent
- *   PROTO_HELLO  ------------------------------>      once, at connect
- *                <------------------------------  PROTO_CREATE   makes a jail, sealed to its last
- * lock PROTO_CREATED (+ request, stdout, stderr) -->     or PROTO_REFUSED
- *                <------------------------------  PROTO_START    arms the deadline; then the agent
- *                                                    writes the request into its pipe and closes it
- *                <------------------------------  PROTO_KILL     any time
- *   PROTO_FINISHED ----------------------------->     jail gone: processes, cgroup, files
+ *   jailer                    agent
+ *   PROTO_HELLO    ----------->    once, at connect
+ *                  <-----------    PROTO_CREATE: a jail, sealed to its last lock
+ *   PROTO_CREATED  ----------->    with the three descriptors; or PROTO_REFUSED, the last word
+ *                  <-----------    PROTO_START: arms the deadline; then the agent writes the
+ *                                  request into its pipe and closes it
+ *                  <-----------    PROTO_KILL: any time after PROTO_CREATE
+ *   PROTO_FINISHED ----------->    the last word: processes, cgroup and files are gone
  *
- * A jail that is created and not started within PROTO_START_WITHIN_MS ends as a deadline.
+ * A jail that is created and not started within PROTO_START_WITHIN_MS ends as a deadline. One
+ * that is killed, or whose jailer shuts down, before it is created ends with PROTO_FINISHED and
+ * no PROTO_CREATED. PROTO_START with a timeout above the profile's ceiling ends the jail with
+ * PROTO_REFUSED. PROTO_START and PROTO_KILL of a sandbox that has just ended are ignored; any
+ * other message out of turn ends the connection, and with it every sandbox made for it.
  */
 #define PROTO_VERSION         1u
 #define PROTO_MAX_MESSAGE     4096
@@ -84,7 +88,7 @@ struct proto_created {
     char id[PROTO_ID_SIZE];
 };
 
-/* Counted from the moment the jailer reads it. */
+/* Counted from the moment the jailer reads it. Once, after PROTO_CREATED. */
 struct proto_start {
     char id[PROTO_ID_SIZE];
     uint32_t timeout_ms;
@@ -106,10 +110,10 @@ struct proto_kill {
 struct proto_finished {
     char id[PROTO_ID_SIZE];
     uint32_t end;        /* enum proto_end */
-    int32_t wait_status; /* of the main process as waitid tells it; 0 if unknown */
+    int32_t wait_status; /* of the main process, for WIFEXITED() and the like; 0 if unknown */
     uint32_t has_status; /* 1: wait_status is known */
     uint32_t oom_kills;
-    uint64_t wall_us; /* since PROTO_START, or since creation if never started */
+    uint64_t wall_us; /* since PROTO_START, or since PROTO_CREATE if never started */
     uint64_t cpu_us;
     uint64_t peak_memory_bytes; /* 0: the kernel doesn't tell */
     uint32_t timeout_ms;        /* the deadline that held */
@@ -128,7 +132,7 @@ struct proto_message {
     };
 };
 
-/* Writes message into bytes; its length, or -EMSGSIZE, or -EINVAL for an unknown type. */
+/* Writes message into bytes; its length, or -EINVAL for what proto_decode() would refuse. */
 int proto_encode(const struct proto_message *message, uint8_t bytes[static PROTO_MAX_MESSAGE]);
 
 /* Reads one whole message: exact length for its type, known type, enumerations in range, strings

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+
+/* The number of the last capability that the kernel knows (/proc/sys/kernel/cap_last_cap). */
+int caps_last(int proc_fd, unsigned int *ret_last, struct error *err);
+
+/* At start: -EPERM that names the capabilities that the jailer needs and doesn't have. */
+int caps_check(struct error *err);
+
+/* Gives up what the jailer doesn't need: in the effective, permitted and bounding set. */
+int caps_restrict(unsigned int last, struct error *err);
+
+/* In the child, in its own user namespace: empties the bounding, ambient, inheritable, permitted
+ * and effective set, locks the secure bits, and reads back that nothing is left
+ * (capabilities(7)). Async-signal-safe. */
+int caps_drop_all(unsigned int last, struct error *err);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Linux: Documentation/admin-guide/cgroup-v1/, and memory.oom_control in memory.rst there. */
+#include "node-agent/jailer/cgroup_internal.h"
+
+#include "common/cleanup.h"
+#include "common/fd.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/eventfd.h>
+
+static int v1_delegate(int dir_fd, const char *path, struct error *err)
+{
+    /* Every v1 cgroup can have children with limits. */
+    (void)dir_fd;
+    (void)path;
+    (void)err;
+    return 0;
+}
+
+static void v1_undelegate(int dir_fd)
+{
+    (void)dir_fd;
+}
+
+static int v1_prepare_slot(struct cgroup_system *system, uint64_t cpu_milli, struct error *err)
+{
+    int memory_fd = cgroup_slot_fd(system, CGROUP_MEMORY);
+    system->limits_swap = faccessat(memory_fd, "memory.memsw.limit_in_bytes", W_OK, 0) == 0;
+
+    /* A limit that always stands also keeps the kernel from patching its own code at the first
+     * and last sandbox with one (static branch of the CFS bandwidth). */
+    char quota[CGROUP_VALUE_SIZE];
+    (void)snprintf(quota, sizeof(quota), "%" PRIu64, cpu_milli * (CGROUP_PERIOD_US / 1000));
+    return cgroup_write(cgroup_slot_fd(system, CGROUP_CPU), ".", "cpu.cfs_quota_us", quota, err);
+}
+
+/* The kernel tells the eventfd at the first charge that fails (cgroups(7), v1 notifications). */
+static int watch_oom(int memory_fd, struct cgroup *cgroup, struct error *err)
+{
+    char path[PROTO_ID_SIZE + 32], text[CGROUP_VALUE_SIZE];
+    (void)snprintf(path, sizeof(path), "%s/memory.oom_control", cgroup->name);
+    cleanup_close int control_fd = openat(memory_fd, path, O_RDONLY | O_CLOEXEC);
+    if (control_fd < 0)
+        return error_set_errno(err, errno, "open memory.oom_control");
+    cleanup_close int event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (event_fd < 0)
+        return error_set_errno(err, errno, "create an eventfd");
+    (void)snprintf(text, sizeof(text), "%d %d", event_fd, control_fd);
+    int r = cgroup_write(memory_fd, cgroup->name, "cgroup.event_control", text, err);
+    if (r >= 0)
+        cgroup->oom_fd = TAKE_FD(event_fd);
+    return r;
+}
+
+static int v1_set_limits(struct cgroup_system *system, struct cgroup *cgroup,
+                         const struct cgroup_limits *limits, struct error *err)
+{
+    int memory_fd = cgroup_slot_fd(system, CGROUP_MEMORY);
+    char memory[CGROUP_VALUE_SIZE], quota[CGROUP_VALUE_SIZE], pids[CGROUP_VALUE_SIZE];
+    (void)snprintf(memory, sizeof(memory), "%" PRIu64, limits->memory_bytes);
+    (void)snprintf(quota, sizeof(quota), "%" PRIu32, limits->cpu_milli * (CGROUP_PERIOD_US / 1000));
+    (void)snprintf(pids, sizeof(pids), "%" PRIu32, limits->pids);
+
+    int r = cgroup_write(memory_fd, cgroup->name, "memory.limit_in_bytes", memory, err);
+    /* Memory and swap together, no more than memory alone: so there is no swap. */
+    if (r >= 0 && system->limits_swap)
+        r = cgroup_write(memory_fd, cgroup->name, "memory.memsw.limit_in_bytes", memory, err);
+    if (r >= 0)
+        r = cgroup_write(cgroup_slot_fd(system, CGROUP_CPU), cgroup->name, "cpu.cfs_quota_us",
+                         quota, err);
+    if (r >= 0)
+        r = cgroup_write(cgroup_slot_fd(system, CGROUP_PIDS), cgroup->name, "pids.max", pids, err);
+    if (r >= 0)
+        r = watch_oom(memory_fd, cgroup, err);
+    return r;
+}
+
+static void v1_usage(struct cgroup_system *system, const struct cgroup *cgroup,
+                     struct cgroup_usage *ret_usage)
+{
+    int memory_fd = cgroup_slot_fd(system, CGROUP_MEMORY);
+    uint64_t cpu_ns = 0, peak = 0;
+    (void)cgroup_read_number(cgroup_slot_fd(system, CGROUP_CPUACCT), cgroup->name, "cpuacct.usage",
+                             &cpu_ns);
+    (void)cgroup_read_number(memory_fd, cgroup->name, "memory.max_usage_in_bytes", &peak);
+    uint64_t kills = cgroup_read_keyed(memory_fd, cgroup->name, "memory.oom_control", "oom_kill");
+    *ret_usage = (struct cgroup_usage){
+        .cpu_us = cpu_ns / 1000,
+        .peak_memory_bytes = peak,
+        .oom_kills = kills < UINT32_MAX ? (uint32_t)kills : UINT32_MAX,
+    };
+}
+
+const struct cgroup_backend cgroup_v1 = {
+    .version = 1,
+    .move_file = "tasks",
+    .delegate = v1_delegate,
+    .undelegate = v1_undelegate,
+    .prepare_slot = v1_prepare_slot,
+    .set_limits = v1_set_limits,
+    .usage = v1_usage,
+};

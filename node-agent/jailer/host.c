@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node-agent/jailer/host.h"
+
+#include "common/cleanup.h"
+#include "node-agent/jailer/caps.h"
+#include "node-agent/jailer/limits.h"
+#include "node-agent/jailer/rlimits.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+
+/* Children keep 0 to 2 through the first closing of descriptors: nothing else may be there. */
+static int fill_standard_fds(struct error *err)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            continue;
+        if (open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+            return error_set(err, EBADF, "descriptor %d is closed and /dev/null can't be opened",
+                             fd);
+    }
+    return 0;
+}
+
+int host_check(struct error *err)
+{
+    int r = fill_standard_fds(err);
+    if (r < 0)
+        return r;
+    if (geteuid() != 0)
+        return error_set(err, EPERM, "the jailer must be started as root; it has uid %u",
+                         geteuid());
+    r = caps_check(err);
+    if (r >= 0)
+        r = rlimits_check(err);
+    return r;
+}
+
+int host_raise_nofile(uint32_t max_runs, struct error *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return error_set_errno(err, errno, "read the limit on open files");
+    rlim_t wanted = (rlim_t)max_runs * MAX_SANDBOX_FDS + RESERVED_FDS;
+    if (limit.rlim_max < wanted)
+        return error_set(err, EMFILE,
+                         "the limit on open files is %llu and %u runs need %llu: raise it, or "
+                         "lower --max-runs",
+                         (unsigned long long)limit.rlim_max, max_runs, (unsigned long long)wanted);
+    if (limit.rlim_cur >= wanted)
+        return 0;
+    limit.rlim_cur = wanted;
+    return setrlimit(RLIMIT_NOFILE, &limit) < 0
+               ? error_set_errno(err, errno, "raise the limit on open files")
+               : 0;
+}
+
+uint64_t host_memory_bytes(uint64_t limit_bytes)
+{
+    struct sysinfo info = {0};
+    (void)sysinfo(&info);
+    uint64_t total = (uint64_t)info.totalram * info.mem_unit;
+    if (limit_bytes < total)
+        total = limit_bytes;
+    uint64_t reserve = total / 8 > RESERVED_MEMORY_BYTES ? total / 8 : RESERVED_MEMORY_BYTES;
+    return total > reserve ? total - reserve : 0;
+}
+
+uint64_t host_cpu_milli(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) < 0)
+        return 1000;
+    return (uint64_t)CPU_COUNT(&set) * 1000;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "node-agent/jailer/cgroup.h"
+#include "node-agent/jailer/deadline.h"
+#include "node-agent/jailer/events.h"
+#include "node-agent/jailer/idmap.h"
+#include "node-agent/jailer/runtimes.h"
+
+#include <stdint.h>
+
+struct sandbox;
+
+/* What all sandboxes of one jailer share; made in main.c, handed to whoever needs it. */
+struct jailer {
+    struct events events;
+    struct deadlines deadlines;
+    struct idmap idmap;
+    struct runtimes runtimes;
+    struct cgroup_system *cgroups;
+    int proc_fd;
+    unsigned int last_capability;
+    uint32_t max_runs;
+    uint64_t memory_capacity_bytes;
+    uint64_t cpu_capacity_milli;
+    struct sandbox *sandboxes;
+    uint32_t sandbox_count;
+    uint64_t memory_in_use_bytes; /* the sum of the limits of all live sandboxes */
+};

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node-agent/jailer/launch.h"
+
+#include "common/cleanup.h"
+#include "common/fd.h"
+#include "node-agent/jailer/ceilings.h"
+#include "node-agent/jailer/child.h"
+#include "node-agent/jailer/namespaces.h"
+#include "seccomp/seccomp_policies.h"
+
+#include <fcntl.h>
+
+/* By profile. */
+static const struct seccomp_policy *const policies[] = {
+    &seccomp_policy_snippet,
+    &seccomp_policy_tool_call,
+};
+
+void launch_close(struct launch *launch)
+{
+    launch->pidfd = fd_close(launch->pidfd);
+    launch->status_fd = fd_close(launch->status_fd);
+    launch->exit_fd = fd_close(launch->exit_fd);
+    launch->lifeline_fd = fd_close(launch->lifeline_fd);
+    for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
+        launch->agent_fds[i] = fd_close(launch->agent_fds[i]);
+}
+
+/* Both ends; the one that the jailer (or the agent, through it) uses does not block. */
+static int make_pipe(int *ret_read, int *ret_write, int *nonblocking, struct error *err)
+{
+    int fds[2];
+    int r = fd_pipe(fds, 0);
+    if (r < 0)
+        return error_set_errno(err, -r, "make a pipe");
+    *ret_read = fds[0];
+    *ret_write = fds[1];
+    r = nonblocking ? fd_set_nonblock(*nonblocking, true) : 0;
+    return r < 0 ? error_set_errno(err, -r, "make a pipe nonblocking") : 0;
+}
+
+static int make_pipes(struct launch *launch, struct jail_spec *spec, struct error *err)
+{
+    int *fds = spec->fds;
+    int r = make_pipe(&launch->status_fd, &fds[JAIL_FD_STATUS], &launch->status_fd, err);
+    if (r >= 0)
+        r = make_pipe(&launch->exit_fd, &fds[JAIL_FD_EXIT], &launch->exit_fd, err);
+    if (r >= 0)
+        r = make_pipe(&fds[JAIL_FD_LIFELINE], &launch->lifeline_fd, NULL, err);
+    int *agent = launch->agent_fds;
+    if (r >= 0)
+        r = make_pipe(&fds[JAIL_FD_REQUEST], &agent[PROTO_FD_REQUEST], &agent[PROTO_FD_REQUEST],
+                      err);
+    if (r >= 0)
+        r = make_pipe(&agent[PROTO_FD_STDOUT], &fds[JAIL_FD_STDOUT], &agent[PROTO_FD_STDOUT], err);
+    if (r >= 0)
+        r = make_pipe(&agent[PROTO_FD_STDERR], &fds[JAIL_FD_STDERR], &agent[PROTO_FD_STDERR], err);
+    return r;
+}
+
+/* Or the program could not open its own /dev/stdout again. */
+static int give_pipes(const struct jail_spec *spec, struct error *err)
+{
+    static const enum jail_fd given[] = {JAIL_FD_REQUEST, JAIL_FD_STDOUT, JAIL_FD_STDERR};
+    for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
+        if (fchown(spec->fds[given[i]], spec->outer_id, spec->outer_id) < 0)
+            return error_set_errno(err, errno, "give a pipe to uid %u", spec->outer_id);
+    }
+    return 0;
+}
+
+static void close_childs(struct jail_spec *spec)
+{
+    /* The last two are the jailer's own. */
+    for (size_t i = 0; i <= JAIL_FD_STDERR; i++)
+        spec->fds[i] = fd_close(spec->fds[i]);
+    for (size_t i = 0; i < spec->tasks_count; i++)
+        spec->tasks_fds[i] = fd_close(spec->tasks_fds[i]);
+}
+
+static int plan(struct jailer *jailer, const struct proto_create *create, uid_t outer_id,
+                struct jail_spec *spec, struct error *err)
+{
+    const struct runtime *runtime = runtimes_find(&jailer->runtimes, create->runtime);
+    const struct ceiling *ceiling = ceilings_of(create->profile);
+    if (!runtime || !ceiling || create->profile >= ARRAY_SIZE(policies))
+        return error_set(err, EINVAL, "there is no such runtime or profile");
+    spec->fds[JAIL_FD_MOUNT_NS] = runtime->mount_ns_fd;
+    spec->fds[JAIL_FD_PROC] = jailer->proc_fd;
+    spec->outer_id = outer_id;
+    spec->last_capability = jailer->last_capability;
+    mounts_plan(&spec->mounts, create->memory_bytes, outer_id);
+    rlimits_plan(&spec->rlimits, create->memory_bytes, ceiling->pids);
+    payload_plan(&spec->payload, create->memory_bytes, create->cpu_milli);
+    spec->payload_policy = policies[create->profile];
+    spec->reaper_policy = &seccomp_policy_reaper;
+    return 0;
+}
+
+static int start(struct jailer *jailer, const struct cgroup *cgroup, struct jail_spec *spec,
+                 struct launch *launch, enum jail_lock *lock, struct error *err)
+{
+    cleanup_close int clone_fd = -1;
+    *lock = JAIL_LOCK_CGROUP;
+    int r = cgroup_open_entrance(jailer->cgroups, cgroup, &clone_fd, spec->tasks_fds,
+                                 &spec->tasks_count, err);
+    if (r < 0)
+        return r;
+    *lock = JAIL_LOCK_NAMESPACES;
+    launch->pid = namespaces_clone(clone_fd, &launch->pidfd);
+    if (launch->pid == 0)
+        child_run(spec);
+    if (launch->pid < 0)
+        return error_set_errno(err, -launch->pid, "clone process 1 into new namespaces");
+    return 0;
+}
+
+int launch_jail(struct jailer *jailer, const struct proto_create *create, uid_t outer_id,
+                const struct cgroup *cgroup, struct launch *ret_launch, enum jail_lock *ret_lock,
+                struct error *err)
+{
+    struct launch launch = LAUNCH_INIT;
+    struct jail_spec spec = {.tasks_count = 0};
+    for (size_t i = 0; i < JAIL_FD_COUNT; i++)
+        spec.fds[i] = -1;
+
+    *ret_lock = JAIL_LOCK_DESCRIPTORS;
+    int r = plan(jailer, create, outer_id, &spec, err);
+    if (r >= 0)
+        r = make_pipes(&launch, &spec, err);
+    if (r >= 0)
+        r = give_pipes(&spec, err);
+    if (r >= 0)
+        r = start(jailer, cgroup, &spec, &launch, ret_lock, err);
+    close_childs(&spec);
+    if (r < 0) {
+        launch_close(&launch);
+        return r;
+    }
+    *ret_launch = launch;
+    return 0;
+}

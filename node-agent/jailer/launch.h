@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+#include "node-agent/jailer/jailer.h"
+#include "node-agent/jailer/report.h"
+
+#include <sys/types.h>
+
+/* What a new jail consists of in the jailer's eyes; all descriptors are the caller's. */
+struct launch {
+    pid_t pid;
+    int pidfd;
+    int status_fd;
+    int exit_fd;
+    int lifeline_fd;
+    int agent_fds[PROTO_CREATED_FDS];
+};
+
+#define LAUNCH_INIT                                                                                \
+    ((struct launch){.pid = 0,                                                                     \
+                     .pidfd = -1,                                                                  \
+                     .status_fd = -1,                                                              \
+                     .exit_fd = -1,                                                                \
+                     .lifeline_fd = -1,                                                            \
+                     .agent_fds = {-1, -1, -1}})
+
+/* Makes the pipes, plans the jail and clones process 1 into cgroup. -errno with the lock that
+ * could not be set in *ret_lock; nothing is left then. */
+int launch_jail(struct jailer *jailer, const struct proto_create *create, uid_t outer_id,
+                const struct cgroup *cgroup, struct launch *ret_launch, enum jail_lock *ret_lock,
+                struct error *err);
+
+void launch_close(struct launch *launch);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* Every bound of the jailer, each with its answer when it is hit. */
+
+/* Live sandboxes of one jailer, those in the making and in the sweeping included; beyond it
+ * PROTO_CREATE is refused with ENOSPC. */
+#define MAX_SANDBOXES     512u
+#define DEFAULT_SANDBOXES 64u
+
+/* Descriptors that one sandbox takes at its peak, and those that the jailer itself needs: the
+ * limit on open files bounds the number of sandboxes too. */
+#define MAX_SANDBOX_FDS 20u
+#define RESERVED_FDS    96u
+
+/* Jailers that share a cgroup parent on one machine, each with its part of the uid range. */
+#define MAX_JAILERS 64u
+
+/* Messages taken from the agent in one turn of the loop; the rest waits for the next. */
+#define MAX_MESSAGES_PER_TURN 32u
+
+/* Messages that wait for room in the agent's socket; beyond it the connection ends. Each live
+ * sandbox can have two on the way. */
+#define MAX_OUTGOING (2u * MAX_SANDBOXES + 64u)
+
+/* Events taken from the kernel in one turn. */
+#define MAX_EVENTS_PER_TURN 64
+
+/* Timers: one for each sandbox, one for the shutdown. */
+#define MAX_DEADLINES (MAX_SANDBOXES + 1u)
+
+/* A cgroup that is not empty yet is tried again after 1 ms, 2 ms, ... up to this, until it is
+ * gone; only then the run is reported. Once it took longer than the second, that is logged. */
+#define MAX_SWEEP_RETRY_MS 1000u
+#define SWEEP_WARN_MS      5000u
+
+/* How long a jailer that was told to stop waits for its sandboxes to go; and a starting one for
+ * the processes that an earlier jailer left. */
+#define SHUTDOWN_WITHIN_MS     10000u
+#define MAX_SWEEP_AT_START_MS  5000u
+#define MAX_SWEPT_PIDS_A_ROUND 256u
+
+/* Files of /proc that are read at start. */
+#define MAX_PROC_FILE (1u << 20)
+
+/* Smallest limits a sandbox can live with, the same as the API's. */
+#define MIN_SANDBOX_MEMORY_BYTES (32ull << 20)
+#define MIN_SANDBOX_CPU_MILLI    10u
+
+/* What the node keeps for itself where the capacity is not given. */
+#define RESERVED_MEMORY_BYTES (256ull << 20)

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Theory of operation
+ *
+ * The jailer is the one privileged process of a node. It makes jails for one agent, an
+ * unprivileged process at the other end of a SOCK_SEQPACKET socket, and destroys them. It believes
+ * the agent nothing: messages are of fixed size, every field has a range, what is asked for is
+ * held against the jailer's own ceilings, and a message that isn't in order ends the connection.
+ *
+ *   agent <--socket--> jailer --clone3--> process 1 (reaper) --clone--> process 2 (the program)
+ *                        |                     |
+ *                        |<-- status pipe -----|  REPORT_FAILED, REPORT_SEALED; its end after
+ *                        |                     |  execve() of the program
+ *                        |<-- exit pipe -------|  REPORT_EXITED, the main process's wait status
+ *                        |--- lifeline ------->|  never written; its end is the jailer's
+ *
+ * Uids. The jailer is root with nine capabilities. A sandbox has one uid and gid: outside, in the
+ * eyes of the kernel, one that no other live sandbox has (idmap.c); inside 65532, the only one
+ * there is (userns.c). Processes 1 and 2 both have it, without any capability.
+ *
+ * Namespaces. At start the jailer makes one mount namespace for each runtime, in which that is the
+ * read-only root and nothing else exists (template.c). A child is cloned into new pid, network,
+ * ipc and uts namespaces, enters the template and takes a private copy of it (namespaces.c).
+ *
+ * Cgroups. Below a common parent each jailer has a directory jailer-K that it holds a lock on, and
+ * in it one cgroup per sandbox (cgroup.h). K also picks the jailer's part of the uid range. So
+ * several jailers can work on one machine, and a starting one knows what is left of dead ones.
+ *
+ * Descriptors. The jailer makes all pipes and keeps none of those that the program writes to: the
+ * agent's ends are sent with PROTO_CREATED and closed here. It receives without room for
+ * descriptors. The child closes all that isn't its own before anything else (descriptors.c).
+ *
+ * Order of the locks: child.c. A lock that can't be set is reported by name and ends the jail.
+ *
+ * When parts die:
+ *   the program     process 1 reports its status and ends; the kernel kills what is left of the
+ *                   pid namespace before the jailer can reap process 1
+ *   process 1       the same, without a report
+ *   the jailer      process 1 gets SIGKILL (parent death signal) and sees its lifeline end; the
+ *                   cgroups that stay are swept by the next jailer
+ *   the agent       the connection ends, and with it every sandbox made for it
+ *   the deadline, the memory limit, a kill: the jailer kills process 1
+ * In each case the cgroup is removed next, which the kernel refuses as long as a process is in it,
+ * and only then the agent is told.
+ *
+ * The loop (events.c) serves the socket, pidfds, pipes, one timer and a signal descriptor. It
+ * makes no call that waits for a grace period, for the network's lock or for another process.
+ */
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "node-agent/jailer/caps.h"
+#include "node-agent/jailer/ceilings.h"
+#include "node-agent/jailer/host.h"
+#include "node-agent/jailer/jailer.h"
+#include "node-agent/jailer/limits.h"
+#include "node-agent/jailer/listen.h"
+#include "node-agent/jailer/options.h"
+#include "node-agent/jailer/prefetch.h"
+#include "node-agent/jailer/sandbox.h"
+#include "node-agent/jailer/server.h"
+#include "node-agent/jailer/template.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+
+#define EXIT_USAGE 2
+
+struct program {
+    struct options options;
+    struct jailer jailer;
+    struct server server;
+    struct prefetch prefetch;
+    struct event_source signals;
+};
+
+static void on_signal(uint32_t events, void *arg)
+{
+    (void)events;
+    struct program *program = arg;
+    struct signalfd_siginfo info;
+    if (read(program->signals.fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+        return;
+    log_event(LOG_LEVEL_INFO, "told to stop", LOG_NUMBER("signal", info.ssi_signo),
+              LOG_NUMBER("sandboxes", program->jailer.sandbox_count));
+    server_stop(&program->server);
+}
+
+/* A local agent and its jailer share a terminal: there its ^C is the agent's business. */
+static int watch_signals(struct program *program, struct error *err)
+{
+    sigset_t mask, watched;
+    (void)sigemptyset(&mask);
+    (void)sigaddset(&mask, SIGTERM);
+    watched = mask;
+    (void)sigaddset(&mask, SIGINT);
+    (void)sigaddset(&mask, SIGHUP);
+    if (program->options.fd < 0)
+        watched = mask;
+    /* SIGPIPE would end the jailer when a peer leaves: sends say MSG_NOSIGNAL, a log pipe can't. */
+    (void)sigaddset(&mask, SIGPIPE);
+    if (sigprocmask(SIG_SETMASK, &mask, NULL) < 0)
+        return error_set_errno(err, errno, "block signals");
+    int fd = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        return error_set_errno(err, errno, "open a signal descriptor");
+    int r = events_add(&program->jailer.events, &program->signals, fd, EPOLLIN, on_signal, program);
+    if (r < 0) {
+        (void)fd_close(fd);
+        return error_set_errno(err, -r, "watch signals");
+    }
+    return 0;
+}
+
+static int open_loop(struct program *program, struct error *err)
+{
+    struct jailer *jailer = &program->jailer;
+    jailer->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (jailer->proc_fd < 0)
+        return error_set_errno(err, errno, "open /proc");
+    int r = events_init(&jailer->events, err);
+    if (r >= 0)
+        r = deadlines_init(&jailer->deadlines, &jailer->events, err);
+    if (r >= 0)
+        r = watch_signals(program, err);
+    return r;
+}
+
+static int open_cgroups(struct program *program, struct error *err)
+{
+    struct jailer *jailer = &program->jailer;
+    const struct options *options = &program->options;
+    jailer->cpu_capacity_milli =
+        options->cpu_capacity_milli ? options->cpu_capacity_milli : host_cpu_milli();
+    const struct cgroup_options cgroup_options = {
+        .parent = options->cgroup_parent,
+        .cpu_milli = jailer->cpu_capacity_milli,
+    };
+    int r = cgroup_system_open(jailer->proc_fd, &cgroup_options, &jailer->cgroups, err);
+    if (r < 0)
+        return r;
+    jailer->memory_capacity_bytes =
+        options->memory_capacity_bytes
+            ? options->memory_capacity_bytes
+            : host_memory_bytes(cgroup_system_memory_limit(jailer->cgroups));
+    jailer->max_runs = options->max_runs;
+    return idmap_init(&jailer->idmap, options->uid_base, options->uid_count,
+                      cgroup_system_slot(jailer->cgroups), MAX_JAILERS, options->max_runs, err);
+}
+
+static int make_templates(struct program *program, struct error *err)
+{
+    struct jailer *jailer = &program->jailer;
+    int r = runtimes_scan(program->options.runtimes_dir, &jailer->runtimes, err);
+    for (size_t i = 0; i < jailer->runtimes.count && r >= 0; i++)
+        r = template_make(jailer->proc_fd, &jailer->runtimes.entries[i], err);
+    return r;
+}
+
+/* All that needs more rights or time than the loop has. */
+static int prepare(struct program *program, struct error *err)
+{
+    struct jailer *jailer = &program->jailer;
+    const struct options *options = &program->options;
+    int r = host_check(err);
+    if (r >= 0)
+        r = host_raise_nofile(options->max_runs, err);
+    if (r >= 0)
+        r = open_loop(program, err);
+    if (r >= 0)
+        r = caps_last(jailer->proc_fd, &jailer->last_capability, err);
+    if (r >= 0)
+        r = idmap_check_host(jailer->proc_fd, options->uid_base, options->uid_count, err);
+    if (r >= 0 && options->spool_dir)
+        r = listen_make_spool(options->spool_dir, options->peer_uid, err);
+    if (r >= 0)
+        r = make_templates(program, err);
+    if (r >= 0)
+        r = open_cgroups(program, err);
+    if (r >= 0)
+        r = caps_restrict(jailer->last_capability, err);
+    if (r >= 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+        r = error_set_errno(err, errno, "clear the dumpable bit");
+    return r;
+}
+
+static int open_server(struct program *program, struct error *err)
+{
+    const struct options *options = &program->options;
+    struct jailer *jailer = &program->jailer;
+    if (options->fd >= 0) {
+        if (fcntl(options->fd, F_SETFD, FD_CLOEXEC) < 0)
+            return error_set_errno(err, errno, "--fd %d", options->fd);
+        return server_adopt(&program->server, options->fd, err);
+    }
+    int r = prefetch_start(&program->prefetch, &jailer->events, &jailer->runtimes, err);
+    if (r < 0)
+        return r;
+    int sock = listen_open(options->socket_path, options->peer_uid, err);
+    return sock < 0 ? sock : server_listen(&program->server, sock, options->peer_uid, err);
+}
+
+static void log_start(const struct program *program)
+{
+    const struct jailer *jailer = &program->jailer;
+    log_event(LOG_LEVEL_INFO, "ready", LOG_TEXT("version", SANDBOXRUN_VERSION),
+              LOG_NUMBER("cgroup_version", cgroup_system_version(jailer->cgroups)),
+              LOG_TEXT("cgroup_parent", program->options.cgroup_parent),
+              LOG_NUMBER("slot", cgroup_system_slot(jailer->cgroups)),
+              LOG_NUMBER("runtimes", (long long)jailer->runtimes.count),
+              LOG_NUMBER("uid_base", jailer->idmap.base), LOG_NUMBER("max_runs", jailer->max_runs),
+              LOG_NUMBER("memory_bytes", (long long)jailer->memory_capacity_bytes),
+              LOG_NUMBER("cpu_milli", (long long)jailer->cpu_capacity_milli));
+}
+
+static int serve(struct program *program, struct error *err)
+{
+    int r = prepare(program, err);
+    if (r >= 0)
+        r = open_server(program, err);
+    if (r < 0)
+        return r;
+    log_start(program);
+    while (r >= 0 && !server_is_done(&program->server)) {
+        r = events_turn(&program->jailer.events, err);
+        sandbox_collect(&program->jailer);
+    }
+    return r;
+}
+
+static void close_all(struct program *program)
+{
+    struct jailer *jailer = &program->jailer;
+    prefetch_stop(&program->prefetch);
+    if (program->server.listen_fd >= 0)
+        (void)unlink(program->options.socket_path);
+    server_done(&program->server);
+    cgroup_system_close(jailer->cgroups);
+    runtimes_done(&jailer->runtimes);
+    (void)fd_close(events_remove(&jailer->events, &program->signals));
+    deadlines_done(&jailer->deadlines);
+    events_done(&jailer->events);
+    jailer->proc_fd = fd_close(jailer->proc_fd);
+}
+
+int main(int argc, char *argv[])
+{
+    static struct program program = {
+        .jailer = {.proc_fd = -1, .events = {.epoll_fd = -1}, .deadlines.source.fd = -1},
+        .prefetch.source.fd = -1,
+        .signals.fd = -1,
+    };
+    struct error err = {0};
+    int action = options_parse(argc, argv, &program.options, &err);
+    if (action < 0) {
+        (void)fprintf(stderr, "sandboxrun-jailer: %s\n", err.text);
+        return EXIT_USAGE;
+    }
+    if (action != OPTIONS_RUN) {
+        (void)fputs(action == OPTIONS_HELP ? options_help
+                                           : "sandboxrun-jailer " SANDBOXRUN_VERSION "\n",
+                    stdout);
+        return EXIT_SUCCESS;
+    }
+    log_init("jailer", program.options.log_level, program.options.log_format);
+    server_init(&program.server, &program.jailer);
+    int r = serve(&program, &err);
+    if (r < 0)
+        log_event(LOG_LEVEL_ERROR, "can't serve", LOG_TEXT("error", err.text));
+    close_all(&program);
+    return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node-agent/jailer/namespaces.h"
+
+#include "common/cleanup.h"
+
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#define JAIL_HOSTNAME "sandbox"
+
+/* What the kernel starts with: nothing of the host's NIS domain shows inside. */
+#define JAIL_DOMAIN "(none)"
+
+pid_t namespaces_clone(int cgroup_fd, int *ret_pidfd)
+{
+    int pidfd = -1;
+    struct clone_args args = {
+        .flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
+                 CLONE_NEWUTS,
+        .pidfd = (uint64_t)(uintptr_t)&pidfd,
+        .exit_signal = SIGCHLD,
+    };
+    if (cgroup_fd >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (uint64_t)cgroup_fd;
+    }
+    long pid = syscall(SYS_clone3, &args, sizeof(args));
+    if (pid < 0)
+        return -errno;
+    if (pid > 0)
+        *ret_pidfd = pidfd;
+    return (pid_t)pid;
+}
+
+int namespaces_enter(int mount_ns_fd, struct error *err)
+{
+    if (setns(mount_ns_fd, CLONE_NEWNS) < 0)
+        return error_set(err, errno, "enter the runtime's mount namespace");
+    /* The cgroup namespace only now, inside the cgroup: its root is the cgroup of the caller, for
+     * clone3() that of the parent. */
+    if (unshare(CLONE_NEWNS | CLONE_NEWCGROUP) < 0)
+        return error_set(err, errno, "make a mount and a cgroup namespace");
+    if (sethostname(JAIL_HOSTNAME, sizeof(JAIL_HOSTNAME) - 1) < 0)
+        return error_set(err, errno, "set the host name");
+    if (setdomainname(JAIL_DOMAIN, sizeof(JAIL_DOMAIN) - 1) < 0)
+        return error_set(err, errno, "set the domain name");
+    return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <sys/types.h>
+
+/*
+ * The life of process 1 behind its filter: reaps whatever dies, until the main process does; then
+ * writes its wait status to exit_fd and ends, and with it the kernel ends everything in the pid
+ * namespace. It ends without a report if the lifeline does, that is when the jailer is gone.
+ * SIGCHLD is blocked; signal_fd is a nonblocking signalfd(2) for it.
+ *
+ * System calls made here: ppoll, read, wait4, write, exit_group, close.
+ */
+_Noreturn void reaper_run(pid_t main_pid, int signal_fd, int lifeline_fd, int exit_fd);
+
+/* A signalfd for SIGCHLD, which gets blocked; before the filter. -errno. */
+int reaper_open_signal_fd(void);

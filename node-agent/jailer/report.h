@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdint.h>
+
+/*
+ * What a jail in the making says to the jailer, as fixed-size records over two pipes. Only our own
+ * code ever holds the write ends: nothing of it comes from the program that runs inside.
+ *
+ * Status pipe: at most one REPORT_SEALED (process 1 stands behind all its locks) and at most one
+ * REPORT_FAILED; then its end, when process 1 has closed it and the program has been executed.
+ * Exit pipe: one REPORT_EXITED with the main process's wait status.
+ *
+ * Kinds have values that stray bytes don't.
+ */
+enum report_kind {
+    REPORT_FAILED = 0x5b520001,
+    REPORT_SEALED = 0x5b520002,
+    REPORT_EXITED = 0x5b520003,
+};
+
+/* The locks in the order in which they are set. */
+enum jail_lock {
+    JAIL_LOCK_DESCRIPTORS,
+    JAIL_LOCK_CGROUP,
+    JAIL_LOCK_NAMESPACES,
+    JAIL_LOCK_MOUNTS,
+    JAIL_LOCK_RLIMITS,
+    JAIL_LOCK_USER_NAMESPACE,
+    JAIL_LOCK_CAPABILITIES,
+    JAIL_LOCK_PARENT_DEATH,
+    JAIL_LOCK_NO_NEW_PRIVS,
+    JAIL_LOCK_SECCOMP,
+    JAIL_LOCK_EXEC,
+    JAIL_LOCK_COUNT,
+};
+
+struct report {
+    uint32_t kind;
+    uint32_t lock;       /* enum jail_lock, of REPORT_FAILED */
+    int32_t wait_status; /* of REPORT_EXITED */
+    struct error error;  /* of REPORT_FAILED: what failed, without the errno's own text */
+};
+
+static_assert(sizeof(struct report) <= PIPE_BUF, "a record is written whole or not at all");
+
+/* The name of a lock as PROTO_REFUSED bears it. */
+const char *report_lock_name(uint32_t lock);

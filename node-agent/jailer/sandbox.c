@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node-agent/jailer/sandbox.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "node-agent/jailer/ceilings.h"
+#include "node-agent/jailer/launch.h"
+#include "node-agent/jailer/limits.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+
+#define NS_PER_MS UINT64_C(1000000)
+
+static void sweep(void *arg);
+
+static void fill_refusal(struct proto_refused *refusal, const char *id, const char *lock,
+                         int errnum, const char *text)
+{
+    *refusal = (struct proto_refused){.errnum = errnum > 0 ? (uint32_t)errnum : EIO};
+    (void)snprintf(refusal->id, sizeof(refusal->id), "%s", id);
+    (void)snprintf(refusal->lock, sizeof(refusal->lock), "%s", lock);
+    (void)snprintf(refusal->text, sizeof(refusal->text), "%.*s", PROTO_TEXT_SIZE - 1, text);
+}
+
+static void say(const struct sandbox *sandbox, const struct proto_message *message, const int *fds)
+{
+    if (sandbox->listener.say)
+        sandbox->listener.say(message, fds, sandbox->listener.arg);
+}
+
+static void kill_now(const struct sandbox *sandbox)
+{
+    /* Process 1 takes everything in its pid namespace along. */
+    if (sandbox->pid > 0)
+        (void)pidfd_send_signal(sandbox->pidfd.fd, SIGKILL, NULL, 0);
+}
+
+/* Process 1 writes it in one piece, once. */
+static void read_exit_report(struct sandbox *sandbox)
+{
+    struct report report;
+    if (sandbox->facts.has_status || sandbox->exit_fd < 0)
+        return;
+    if (read(sandbox->exit_fd, &report, sizeof(report)) == (ssize_t)sizeof(report) &&
+        report.kind == REPORT_EXITED) {
+        sandbox->facts.has_status = true;
+        sandbox->facts.wait_status = report.wait_status & 0xffff;
+    }
+}
+
+void sandbox_end(struct sandbox *sandbox, enum proto_end end)
+{
+    if (sandbox->state >= SANDBOX_SWEEPING || sandbox->refused || sandbox->facts.decided != 0)
+        return;
+    /* Whoever was first: a program that has ended by itself was not killed. */
+    read_exit_report(sandbox);
+    if (!sandbox->facts.has_status)
+        sandbox->facts.decided = end;
+    kill_now(sandbox);
+}
+
+void sandbox_refuse(struct sandbox *sandbox, const char *lock, const struct error *err)
+{
+    if (sandbox->state >= SANDBOX_SWEEPING || sandbox->refused || sandbox->facts.decided != 0)
+        return;
+    sandbox->refused = true;
+    fill_refusal(&sandbox->refusal, sandbox->id, lock, err->code, err->text);
+    kill_now(sandbox);
+}
+
+static void on_deadline(void *arg)
+{
+    sandbox_end(arg, PROTO_END_DEADLINE);
+}
+
+/* v1: the limit was hit and the kernel is choosing a victim; the run as a whole goes. */
+static void on_oom(uint32_t events, void *arg)
+{
+    (void)events;
+    struct sandbox *sandbox = arg;
+    uint64_t count = 0;
+    (void)!read(sandbox->oom.fd, &count, sizeof(count));
+    (void)events_remove(&sandbox->jailer->events, &sandbox->oom);
+    sandbox_end(sandbox, PROTO_END_OOM);
+}
+
+static void become_ready(struct sandbox *sandbox)
+{
+    struct proto_message message = {.type = PROTO_CREATED};
+    memcpy(message.created.id, sandbox->id, sizeof(message.created.id));
+    sandbox->state = SANDBOX_READY;
+    sandbox->ready_ns = clock_boottime_ns();
+    say(sandbox, &message, sandbox->agent_fds);
+    for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
+        sandbox->agent_fds[i] = fd_close(sandbox->agent_fds[i]);
+}
+
+static void take_status_report(struct sandbox *sandbox, const struct report *report)
+{
+    if (report->kind == REPORT_SEALED) {
+        sandbox->sealed = true;
+    } else if (report->kind == REPORT_FAILED) {
+        struct error err;
+        (void)error_set_errno(&err, report->error.code, "%.*s", MAX_ERROR_TEXT - 1,
+                              report->error.text);
+        sandbox_refuse(sandbox, report_lock_name(report->lock), &err);
+    }
+}
+
+static void on_status(uint32_t events, void *arg)
+{
+    (void)events;
+    struct sandbox *sandbox = arg;
+    struct report report;
+    ssize_t n = 0;
+    while ((n = read(sandbox->status.fd, &report, sizeof(report))) == (ssize_t)sizeof(report))
+        take_status_report(sandbox, &report);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    /* The end of the pipe. Both writers are gone: into the program and behind the reaper's filter,
+     * or into death, which the pidfd tells. */
+    (void)fd_close(events_remove(&sandbox->jailer->events, &sandbox->status));
+    if (sandbox->state == SANDBOX_CREATING && sandbox->sealed && !sandbox->refused &&
+        sandbox->facts.decided == 0)
+        become_ready(sandbox);
+}
+
+static uint64_t elapsed_us(const struct sandbox *sandbox)
+{
+    uint64_t since_ns = sandbox->started_ns ? sandbox->started_ns : sandbox->created_ns;
+    return (sandbox->ended_ns - since_ns) / 1000u;
+}
+
+static void say_finished(const struct sandbox *sandbox)
+{
+    struct proto_message message = {.type = PROTO_FINISHED};
+    struct proto_finished *finished = &message.finished;
+    memcpy(finished->id, sandbox->id, sizeof(finished->id));
+    finished->end = end_decide(&sandbox->facts);
+    finished->has_status = sandbox->facts.has_status ? 1 : 0;
+    finished->wait_status = sandbox->facts.wait_status;
+    finished->oom_kills = sandbox->facts.oom_kills;
+    finished->wall_us = elapsed_us(sandbox);
+    finished->cpu_us = sandbox->usage.cpu_us;
+    finished->peak_memory_bytes = sandbox->usage.peak_memory_bytes;
+    finished->timeout_ms = sandbox->timeout_ms;
+    say(sandbox, &message, NULL);
+}
+
+static void log_gone(const struct sandbox *sandbox)
+{
+    uint64_t made_ns = sandbox->ready_ns ? sandbox->ready_ns : sandbox->ended_ns;
+    log_event(
+        LOG_LEVEL_DEBUG, "sandbox gone", LOG_TEXT("sandbox", sandbox->id),
+        LOG_NUMBER("make_us", (long long)((made_ns - sandbox->created_ns) / 1000u)),
+        LOG_NUMBER("run_us", (long long)elapsed_us(sandbox)),
+        LOG_NUMBER("sweep_us", (long long)((clock_boottime_ns() - sandbox->ended_ns) / 1000u)));
+}
+
+static void say_last_word(struct sandbox *sandbox)
+{
+    if (sandbox->refused) {
+        struct proto_message message = {.type = PROTO_REFUSED, .refused = sandbox->refusal};
+        say(sandbox, &message, NULL);
+    } else {
+        say_finished(sandbox);
+    }
+}
+
+static void retry_sweep(struct sandbox *sandbox)
+{
+    uint64_t now_ns = clock_boottime_ns();
+    if (now_ns - sandbox->ended_ns > SWEEP_WARN_MS * NS_PER_MS && !sandbox->sweep_warned) {
+        sandbox->sweep_warned = true;
+        log_event(LOG_LEVEL_ERROR, "sandbox ended and its cgroup isn't empty, trying on",
+                  LOG_TEXT("sandbox", sandbox->id));
+    }
+    cgroup_kill(sandbox->jailer->cgroups, &sandbox->cgroup);
+    sandbox->sweep_retry_ms = sandbox->sweep_retry_ms ? sandbox->sweep_retry_ms * 2 : 1;
+    if (sandbox->sweep_retry_ms > MAX_SWEEP_RETRY_MS)
+        sandbox->sweep_retry_ms = MAX_SWEEP_RETRY_MS;
+    deadline_arm(&sandbox->jailer->deadlines, &sandbox->deadline,
+                 now_ns + sandbox->sweep_retry_ms * NS_PER_MS, sweep, sandbox);
+}
+
+static void sweep(void *arg)
+{
+    struct sandbox *sandbox = arg;
+    struct jailer *jailer = sandbox->jailer;
+    cgroup_usage(jailer->cgroups, &sandbox->cgroup, &sandbox->usage);
+    if (sandbox->usage.oom_kills > sandbox->facts.oom_kills)
+        sandbox->facts.oom_kills = sandbox->usage.oom_kills;
+    if (cgroup_destroy(jailer->cgroups, &sandbox->cgroup) < 0) {
+        retry_sweep(sandbox);
+        return;
+    }
+    idmap_release(&jailer->idmap, sandbox->outer_id);
+    jailer->memory_in_use_bytes -= sandbox->memory_bytes;
+    sandbox->state = SANDBOX_GONE;
+    say_last_word(sandbox);
+    log_gone(sandbox);
+}
+
+/* Died while it was made, and nobody says why, unless the kernel does. */
+static void refuse_dead(struct sandbox *sandbox, const siginfo_t *info)
+{
+    struct error err;
+    cgroup_usage(sandbox->jailer->cgroups, &sandbox->cgroup, &sandbox->usage);
+    if (sandbox->usage.oom_kills > 0) {
+        sandbox->facts.decided = PROTO_END_OOM;
+        return;
+    }
+    bool killed = info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
+    (void)error_set(&err, ECHILD, "process 1 of the jail died before it was sealed (%s %d)",
+                    killed ? "signal" : "exit code", info->si_status);
+    sandbox_refuse(sandbox, "process-1", &err);
+}
+
+static void on_pidfd(uint32_t events, void *arg)
+{
+    (void)events;
+    struct sandbox *sandbox = arg;
+    struct jailer *jailer = sandbox->jailer;
+    siginfo_t info = {0};
+    if (waitid(P_PIDFD, (id_t)sandbox->pidfd.fd, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0)
+        return;
+    sandbox->pid = 0;
+    sandbox->ended_ns = clock_boottime_ns();
+    /* What was said before the death counts first. */
+    if (sandbox->status.fd >= 0)
+        on_status(EPOLLHUP, sandbox);
+    read_exit_report(sandbox);
+    if (sandbox->state == SANDBOX_CREATING && sandbox->facts.decided == 0)
+        refuse_dead(sandbox, &info);
+
+    sandbox->state = SANDBOX_SWEEPING;
+    (void)fd_close(events_remove(&jailer->events, &sandbox->pidfd));
+    (void)fd_close(events_remove(&jailer->events, &sandbox->status));
+    (void)events_remove(&jailer->events, &sandbox->oom);
+    sandbox->exit_fd = fd_close(sandbox->exit_fd);
+    sandbox->lifeline_fd = fd_close(sandbox->lifeline_fd);
+    for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
+        sandbox->agent_fds[i] = fd_close(sandbox->agent_fds[i]);
+    deadline_disarm(&jailer->deadlines, &sandbox->deadline);
+    sweep(sandbox);
+}
+
+static int watch(struct sandbox *sandbox, struct launch *launch, struct error *err)
+{
+    struct events *events = &sandbox->jailer->events;
+    int r = events_add(events, &sandbox->pidfd, launch->pidfd, EPOLLIN, on_pidfd, sandbox);
+    if (r >= 0) {
+        launch->pidfd = -1;
+        r = events_add(events, &sandbox->status, launch->status_fd, EPOLLIN, on_status, sandbox);
+    }
+    if (r >= 0) {
+        launch->status_fd = -1;
+        if (sandbox->cgroup.oom_fd >= 0)
+            r = events_add(events, &sandbox->oom, sandbox->cgroup.oom_fd, EPOLLIN, on_oom, sandbox);
+    }
+    return r < 0 ? error_set_errno(err, -r, "watch the jail") : 0;
+}
+
+/* A jail that can't be watched must not live: this is the one place that waits for a death. */
+static void abort_launch(struct sandbox *sandbox, struct launch *launch)
+{
+    int pidfd = launch->pidfd;
+    if (pidfd < 0)
+        pidfd = events_remove(&sandbox->jailer->events, &sandbox->pidfd);
+    if (launch->status_fd < 0)
+        launch->status_fd = events_remove(&sandbox->jailer->events, &sandbox->status);
+    launch->pidfd = pidfd;
+    (void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+    siginfo_t info;
+    while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR)
+        continue;
+    launch_close(launch);
+}
+
+static void adopt(struct sandbox *sandbox, struct launch *launch)
+{
+    sandbox->pid = launch->pid;
+    sandbox->exit_fd = TAKE_FD(launch->exit_fd);
+    sandbox->lifeline_fd = TAKE_FD(launch->lifeline_fd);
+    for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
+        sandbox->agent_fds[i] = TAKE_FD(launch->agent_fds[i]);
+
+    struct jailer *jailer = sandbox->jailer;
+    deadline_arm(&jailer->deadlines, &sandbox->deadline,
+                 sandbox->created_ns + PROTO_START_WITHIN_MS * NS_PER_MS, on_deadline, sandbox);
+    jailer->memory_in_use_bytes += sandbox->memory_bytes;
+    jailer->sandbox_count++;
+    sandbox->next = jailer->sandboxes;
+    jailer->sandboxes = sandbox;
+}
+
+/* The cgroup and what lives in it. */
+static int make(struct sandbox *sandbox, const struct proto_create *create, const char **lock,
+                struct error *err)
+{
+    struct jailer *jailer = sandbox->jailer;
+    const struct ceiling *ceiling = ceilings_of(create->profile);
+    struct cgroup_limits limits = {
+        .memory_bytes = create->memory_bytes,
+        .cpu_milli = create->cpu_milli,
+        .pids = ceiling->pids,
+    };
+    *lock = report_lock_name(JAIL_LOCK_CGROUP);
+    int r = cgroup_create(jailer->cgroups, sandbox->id, &limits, &sandbox->cgroup, err);
+    if (r < 0)
+        return r;
+
+    struct launch launch = LAUNCH_INIT;
+    enum jail_lock failed = JAIL_LOCK_DESCRIPTORS;
+    r = launch_jail(jailer, create, sandbox->outer_id, &sandbox->cgroup, &launch, &failed, err);
+    *lock = report_lock_name(failed);
+    if (r >= 0) {
+        r = watch(sandbox, &launch, err);
+        if (r < 0)
+            abort_launch(sandbox, &launch);
+    }
+    if (r < 0) {
+        (void)events_remove(&jailer->events, &sandbox->oom);
+        (void)cgroup_destroy(jailer->cgroups, &sandbox->cgroup);
+        return r;
+    }
+    adopt(sandbox, &launch);
+    return 0;
+}
+
+static struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_create *create,
+                                   const struct sandbox_listener *listener)
+{
+    struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
+    if (!sandbox)
+        return NULL;
+    *sandbox = (struct sandbox){
+        .jailer = jailer,
+        .listener = *listener,
+        .profile = create->profile,
+        .memory_bytes = create->memory_bytes,
+        .cgroup.oom_fd = -1,
+        .pidfd = EVENT_SOURCE_INIT,
+        .status = EVENT_SOURCE_INIT,
+        .oom = EVENT_SOURCE_INIT,
+        .exit_fd = -1,
+        .lifeline_fd = -1,
+        .agent_fds = {-1, -1, -1},
+        .created_ns = clock_boottime_ns(),
+        .timeout_ms = PROTO_START_WITHIN_MS,
+    };
+    memcpy(sandbox->id, create->id, sizeof(sandbox->id));
+    return sandbox;
+}
+
+int sandbox_create(struct jailer *jailer, const struct proto_create *create,
+                   const struct sandbox_listener *listener, struct sandbox **ret_sandbox,
+                   struct proto_refused *ret_refusal)
+{
+    struct error err;
+    cleanup_free struct sandbox *sandbox = sandbox_new(jailer, create, listener);
+    const char *lock = "request";
+    int r = 0;
+    if (!sandbox)
+        r = error_set_errno(&err, ENOMEM, "make a sandbox");
+    else if (idmap_take(&jailer->idmap, &sandbox->outer_id) < 0)
+        r = error_set(&err, ENOSPC, "all of the %u uids for sandboxes are in use",
+                      jailer->idmap.count);
+    if (r >= 0) {
+        r = make(sandbox, create, &lock, &err);
+        if (r < 0)
+            idmap_release(&jailer->idmap, sandbox->outer_id);
+    }
+    if (r < 0) {
+        fill_refusal(ret_refusal, create->id, lock, err.code, err.text);
+        return r;
+    }
+    *ret_sandbox = TAKE_PTR(sandbox);
+    return 0;
+}
+
+void sandbox_start(struct sandbox *sandbox, uint32_t timeout_ms)
+{
+    sandbox->state = SANDBOX_RUNNING;
+    sandbox->timeout_ms = timeout_ms;
+    sandbox->started_ns = clock_boottime_ns();
+    deadline_arm(&sandbox->jailer->deadlines, &sandbox->deadline,
+                 sandbox->started_ns + timeout_ms * NS_PER_MS, on_deadline, sandbox);
+}
+
+void sandbox_forget_listener(struct sandbox *sandbox)
+{
+    sandbox->listener = (struct sandbox_listener){0};
+}
+
+void sandbox_collect(struct jailer *jailer)
+{
+    struct sandbox **link = &jailer->sandboxes;
+    while (*link) {
+        struct sandbox *sandbox = *link;
+        if (sandbox->state != SANDBOX_GONE) {
+            link = &sandbox->next;
+            continue;
+        }
+        *link = sandbox->next;
+        jailer->sandbox_count--;
+        free(sandbox);
+    }
+}
+
+struct sandbox *sandbox_find(struct jailer *jailer, const char *id)
+{
+    for (struct sandbox *sandbox = jailer->sandboxes; sandbox; sandbox = sandbox->next) {
+        if (strcmp(sandbox->id, id) == 0)
+            return sandbox;
+    }
+    return NULL;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+#include "node-agent/jailer/cgroup.h"
+#include "node-agent/jailer/deadline.h"
+#include "node-agent/jailer/end.h"
+#include "node-agent/jailer/events.h"
+#include "node-agent/jailer/jailer.h"
+#include "node-agent/jailer/report.h"
+#include "node-agent/proto/proto.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * The life of one jail, single use:
+ *
+ *   CREATING --sealed and executed--> READY --PROTO_START--> RUNNING
+ *       |                               |                       |
+ *       `--------- its end comes or is decided -----------------'
+ *                                       v
+ *        process 1 reaped --> SWEEPING --cgroup gone--> GONE, last word sent
+ *
+ * An end can be decided (deadline, out of memory, kill, shutdown, a lock that could not be set) in
+ * any of the first three: process 1 is killed, and with it everything inside. The last word is
+ * said only when nothing is left.
+ */
+enum sandbox_state {
+    SANDBOX_CREATING,
+    SANDBOX_READY,
+    SANDBOX_RUNNING,
+    SANDBOX_SWEEPING,
+    SANDBOX_GONE,
+};
+
+/* Where the words about a sandbox go. */
+struct sandbox_listener {
+    /* PROTO_CREATED with PROTO_CREATED_FDS descriptors (still the sandbox's), PROTO_REFUSED or
+     * PROTO_FINISHED (no descriptors). */
+    void (*say)(const struct proto_message *message, const int *fds, void *arg);
+    void *arg;
+};
+
+struct sandbox {
+    struct jailer *jailer;
+    struct sandbox *next;
+    struct sandbox_listener listener; /* say is NULL once the agent is gone */
+    enum sandbox_state state;
+    char id[PROTO_ID_SIZE];
+    uint32_t profile;
+    uint64_t memory_bytes;
+    uid_t outer_id;
+    struct cgroup cgroup;
+    pid_t pid; /* process 1, as the jailer sees it; 0 once reaped */
+    struct event_source pidfd;
+    struct event_source status;
+    struct event_source oom;
+    int exit_fd;     /* read end of the exit pipe */
+    int lifeline_fd; /* write end: closed by whatever ends the jailer */
+    int agent_fds[PROTO_CREATED_FDS];
+    struct deadline deadline;
+    uint64_t created_ns, ready_ns, started_ns, ended_ns; /* clock_boottime_ns(); 0: not yet */
+    uint64_t sweep_retry_ms;
+    uint32_t timeout_ms;
+    bool sealed;
+    bool sweep_warned;
+    bool refused;
+    struct proto_refused refusal;
+    struct end_facts facts;
+    struct cgroup_usage usage;
+};
+
+/* Starts to make a jail. On failure nothing is left, and ret_refusal is what the agent is to be
+ * told. The message has been checked against the ceilings and the capacity. */
+int sandbox_create(struct jailer *jailer, const struct proto_create *create,
+                   const struct sandbox_listener *listener, struct sandbox **ret_sandbox,
+                   struct proto_refused *ret_refusal);
+
+/* Arms the deadline. In SANDBOX_READY only. */
+void sandbox_start(struct sandbox *sandbox, uint32_t timeout_ms);
+
+/* Ends it for that reason, unless its end has come or been decided already. */
+void sandbox_end(struct sandbox *sandbox, enum proto_end end);
+
+/* Ends it with PROTO_REFUSED as the last word. errnum and text as in proto_refused. */
+void sandbox_refuse(struct sandbox *sandbox, const char *lock, const struct error *err);
+
+/* The agent is gone: nobody is told any more. */
+void sandbox_forget_listener(struct sandbox *sandbox);
+
+/* Frees those that are SANDBOX_GONE; at the end of a turn of the loop. */
+void sandbox_collect(struct jailer *jailer);
+
+struct sandbox *sandbox_find(struct jailer *jailer, const char *id);

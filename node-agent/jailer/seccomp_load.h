@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+
+struct seccomp_policy;
+
+/* Puts the caller behind a ready filter (seccomp(2)); the kernel checks that no_new_privs is set.
+ * Async-signal-safe. */
+int seccomp_load(const struct seccomp_policy *policy, struct error *err);

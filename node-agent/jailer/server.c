@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node-agent/jailer/server.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/fd.h"
+#include "common/log.h"
+#include "node-agent/jailer/admission.h"
+#include "node-agent/jailer/ceilings.h"
+#include "node-agent/jailer/limits.h"
+#include "node-agent/jailer/sandbox.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+
+typedef int (*server_handle_fn)(struct server *server, const struct proto_message *message,
+                                struct error *err);
+
+static void say_to_agent(const struct proto_message *message, const int *fds, void *arg)
+{
+    struct server *server = arg;
+    connection_say(&server->connection, message, fds, fds ? PROTO_CREATED_FDS : 0);
+    if (message->type == PROTO_REFUSED)
+        log_event(LOG_LEVEL_WARN, "refused a sandbox", LOG_TEXT("sandbox", message->refused.id),
+                  LOG_TEXT("lock", message->refused.lock),
+                  LOG_TEXT("error", message->refused.text));
+}
+
+static void say_refused(struct server *server, const char *id, const struct error *cause)
+{
+    struct proto_message message = {.type = PROTO_REFUSED,
+                                    .refused = {.errnum = (uint32_t)cause->code}};
+    (void)snprintf(message.refused.id, sizeof(message.refused.id), "%s", id);
+    (void)snprintf(message.refused.lock, sizeof(message.refused.lock), "request");
+    (void)snprintf(message.refused.text, sizeof(message.refused.text), "%.*s", PROTO_TEXT_SIZE - 1,
+                   cause->text);
+    say_to_agent(&message, NULL, server);
+}
+
+static int handle_create(struct server *server, const struct proto_message *message,
+                         struct error *err)
+{
+    const struct proto_create *create = &message->create;
+    if (sandbox_find(server->jailer, create->id))
+        return error_set(err, EPROTO, "CREATE of sandbox %s, which exists", create->id);
+    struct error cause;
+    if (admission_check(server->jailer, create, &cause) < 0) {
+        say_refused(server, create->id, &cause);
+        return 0;
+    }
+    const struct sandbox_listener listener = {.say = say_to_agent, .arg = server};
+    struct sandbox *sandbox = NULL;
+    struct proto_message refused = {.type = PROTO_REFUSED};
+    if (sandbox_create(server->jailer, create, &listener, &sandbox, &refused.refused) < 0)
+        say_to_agent(&refused, NULL, server);
+    return 0;
+}
+
+static int handle_create_stopping(struct server *server, const struct proto_message *message,
+                                  struct error *err)
+{
+    (void)err;
+    struct error cause;
+    (void)error_set(&cause, ESHUTDOWN, "the jailer is shutting down");
+    say_refused(server, message->create.id, &cause);
+    return 0;
+}
+
+/* One that ended a moment ago is unknown here while the agent's word is on its way. */
+static int handle_start(struct server *server, const struct proto_message *message,
+                        struct error *err)
+{
+    const struct proto_start *start = &message->start;
+    struct sandbox *sandbox = sandbox_find(server->jailer, start->id);
+    if (!sandbox || sandbox->state >= SANDBOX_SWEEPING)
+        return 0;
+    if (sandbox->state != SANDBOX_READY)
+        return error_set(err, EPROTO, "START of sandbox %s, which is %s", start->id,
+                         sandbox->state == SANDBOX_CREATING ? "not created yet" : "started");
+    struct error cause;
+    if (ceilings_check_start(sandbox->profile, start->timeout_ms, &cause) < 0)
+        sandbox_refuse(sandbox, "request", &cause);
+    else
+        sandbox_start(sandbox, start->timeout_ms);
+    return 0;
+}
+
+static int handle_kill(struct server *server, const struct proto_message *message,
+                       struct error *err)
+{
+    (void)err;
+    struct sandbox *sandbox = sandbox_find(server->jailer, message->kill.id);
+    if (sandbox)
+        sandbox_end(sandbox, PROTO_END_KILLED);
+    return 0;
+}
+
+static int handle_nothing(struct server *server, const struct proto_message *message,
+                          struct error *err)
+{
+    (void)server;
+    (void)message;
+    (void)err;
+    return 0;
+}
+
+struct server_rule {
+    enum proto_type type;
+    server_handle_fn handle;
+};
+
+#define MAX_RULES 4
+
+/* All that an agent may say, by phase. */
+static const struct server_rule rules[SERVER_PHASE_COUNT][MAX_RULES] = {
+    [SERVER_SERVING] = {{PROTO_CREATE, handle_create},
+                        {PROTO_START, handle_start},
+                        {PROTO_KILL, handle_kill}},
+    [SERVER_STOPPING] = {{PROTO_CREATE, handle_create_stopping},
+                         {PROTO_START, handle_nothing},
+                         {PROTO_KILL, handle_nothing}},
+};
+
+static int on_message(const struct proto_message *message, void *arg, struct error *err)
+{
+    struct server *server = arg;
+    const struct server_rule *rule = rules[server->phase];
+    for (size_t i = 0; i < MAX_RULES && rule[i].handle; i++) {
+        if (rule[i].type == message->type)
+            return rule[i].handle(server, message, err);
+    }
+    return error_set(err, EPROTO, "message of type %d, which is not an agent's",
+                     (int)message->type);
+}
+
+static void end_all(struct server *server, bool forget)
+{
+    for (struct sandbox *sandbox = server->jailer->sandboxes; sandbox; sandbox = sandbox->next) {
+        if (forget)
+            sandbox_forget_listener(sandbox);
+        sandbox_end(sandbox, PROTO_END_SHUTDOWN);
+    }
+}
+
+static void on_listener(uint32_t events, void *arg);
+
+static void watch_listener(struct server *server)
+{
+    int r = events_add(&server->jailer->events, &server->listener, server->listen_fd, EPOLLIN,
+                       on_listener, server);
+    if (r < 0)
+        log_event(LOG_LEVEL_ERROR, "no agent can connect any more", LOG_NUMBER("errno", -r));
+}
+
+static void on_connection_end(const struct error *err, void *arg)
+{
+    struct server *server = arg;
+    struct jailer *jailer = server->jailer;
+    log_event(err ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "connection to the agent ended",
+              LOG_TEXT("error", err ? err->text : NULL),
+              LOG_NUMBER("sandboxes", jailer->sandbox_count));
+    end_all(server, true);
+    if (server->single)
+        server_stop(server);
+    else if (server->phase == SERVER_SERVING)
+        watch_listener(server);
+}
+
+static void say_hello(struct server *server)
+{
+    const struct jailer *jailer = server->jailer;
+    struct proto_message message = {.type = PROTO_HELLO};
+    struct proto_hello *hello = &message.hello;
+    hello->version = PROTO_VERSION;
+    hello->cgroup_version = cgroup_system_version(jailer->cgroups);
+    hello->profiles = ceilings_offered();
+    hello->max_runs = jailer->max_runs;
+    hello->memory_bytes = jailer->memory_capacity_bytes;
+    hello->cpu_milli = jailer->cpu_capacity_milli;
+    hello->runtime_count = (uint32_t)jailer->runtimes.count;
+    for (size_t i = 0; i < jailer->runtimes.count; i++) {
+        memcpy(hello->runtimes[i].name, jailer->runtimes.entries[i].name, PROTO_RUNTIME_SIZE);
+        memcpy(hello->runtimes[i].version, jailer->runtimes.entries[i].version, PROTO_VERSION_SIZE);
+    }
+    struct utsname system;
+    if (uname(&system) == 0)
+        (void)snprintf(hello->kernel, sizeof(hello->kernel), "%s", system.release);
+    connection_say(&server->connection, &message, NULL, 0);
+}
+
+static int open_connection(struct server *server, int sock, struct error *err)
+{
+    const struct connection_handlers handlers = {
+        .message = on_message, .ended = on_connection_end, .arg = server};
+    int r = connection_open(&server->connection, &server->jailer->events, sock, &handlers, err);
+    if (r >= 0)
+        say_hello(server);
+    return r;
+}
+
+static int check_peer(const struct server *server, int sock, struct error *err)
+{
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+    if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+        return error_set_errno(err, errno, "read the peer's credentials");
+    if (peer.uid != server->peer_uid)
+        return error_set(err, EPERM, "the peer has uid %u, the agent %u", peer.uid,
+                         server->peer_uid);
+    return 0;
+}
+
+/* While an agent is served the next one waits in the backlog. */
+static void on_listener(uint32_t events, void *arg)
+{
+    (void)events;
+    struct server *server = arg;
+    struct error err;
+    cleanup_close int sock = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (sock < 0)
+        return;
+    if (check_peer(server, sock, &err) < 0) {
+        log_event(LOG_LEVEL_WARN, "turned a peer away", LOG_TEXT("error", err.text));
+        return;
+    }
+    (void)events_remove(&server->jailer->events, &server->listener);
+    if (open_connection(server, sock, &err) < 0) {
+        log_event(LOG_LEVEL_ERROR, "agent could not be served", LOG_TEXT("error", err.text));
+        watch_listener(server);
+        return;
+    }
+    (void)TAKE_FD(sock);
+    log_event(LOG_LEVEL_INFO, "agent connected");
+}
+
+void server_init(struct server *server, struct jailer *jailer)
+{
+    *server = (struct server){.jailer = jailer,
+                              .listener = EVENT_SOURCE_INIT,
+                              .listen_fd = -1,
+                              .connection.source = EVENT_SOURCE_INIT};
+}
+
+void server_done(struct server *server)
+{
+    struct events *events = &server->jailer->events;
+    (void)events_remove(events, &server->listener);
+    server->listen_fd = fd_close(server->listen_fd);
+    if (connection_is_open(&server->connection))
+        connection_close(&server->connection);
+    deadline_disarm(&server->jailer->deadlines, &server->stop_deadline);
+}
+
+int server_listen(struct server *server, int listen_fd, uid_t peer_uid, struct error *err)
+{
+    server->peer_uid = peer_uid;
+    server->listen_fd = listen_fd;
+    int r = events_add(&server->jailer->events, &server->listener, listen_fd, EPOLLIN, on_listener,
+                       server);
+    return r < 0 ? error_set_errno(err, -r, "watch the listening socket") : 0;
+}
+
+int server_adopt(struct server *server, int sock, struct error *err)
+{
+    server->single = true;
+    int r = fd_set_nonblock(sock, true);
+    if (r < 0)
+        return error_set_errno(err, -r, "make the agent's socket nonblocking");
+    return open_connection(server, sock, err);
+}
+
+static void on_stop_deadline(void *arg)
+{
+    struct server *server = arg;
+    server->given_up = true;
+    log_event(LOG_LEVEL_ERROR, "gave up waiting for sandboxes to go",
+              LOG_NUMBER("sandboxes", server->jailer->sandbox_count));
+}
+
+void server_stop(struct server *server)
+{
+    if (server->phase == SERVER_STOPPING)
+        return;
+    server->phase = SERVER_STOPPING;
+    (void)events_remove(&server->jailer->events, &server->listener);
+    end_all(server, false);
+    deadline_arm(&server->jailer->deadlines, &server->stop_deadline,
+                 clock_boottime_ns() + SHUTDOWN_WITHIN_MS * UINT64_C(1000000), on_stop_deadline,
+                 server);
+}
+
+bool server_is_done(const struct server *server)
+{
+    if (server->given_up)
+        return true;
+    return server->phase == SERVER_STOPPING && server->jailer->sandbox_count == 0 &&
+           server->connection.queued == 0;
+}

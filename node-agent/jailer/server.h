@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+#include "node-agent/jailer/connection.h"
+#include "node-agent/jailer/jailer.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * Serves one agent at a time. What it may say depends on the phase; anything else ends the
+ * connection, and the end of the connection ends every sandbox that was made for it.
+ */
+enum server_phase {
+    SERVER_SERVING,
+    SERVER_STOPPING, /* everything is being ended; nothing new is made */
+    SERVER_PHASE_COUNT,
+};
+
+struct server {
+    struct jailer *jailer;
+    enum server_phase phase;
+    bool single;   /* ends with its one connection */
+    bool given_up; /* the shutdown took too long */
+    uid_t peer_uid;
+    struct event_source listener;
+    int listen_fd;
+    struct connection connection;
+    struct deadline stop_deadline;
+};
+
+void server_init(struct server *server, struct jailer *jailer);
+void server_done(struct server *server);
+
+/* Accepts agents of peer_uid on an open listening socket, which it takes over. */
+int server_listen(struct server *server, int listen_fd, uid_t peer_uid, struct error *err);
+
+/* Serves the agent at the other end of a connected socket, and stops when it leaves. */
+int server_adopt(struct server *server, int sock, struct error *err);
+
+/* Ends every sandbox as a shutdown; server_is_done() once they are gone and said so. */
+void server_stop(struct server *server);
+bool server_is_done(const struct server *server);

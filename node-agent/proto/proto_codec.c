@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/cleanup.h"
+#include "common/parse.h"
+#include "node-agent/proto/proto.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+/*
+ * One table says for every field where it lies in the struct, how wide it is and which values it
+ * may take; encoder and decoder walk the same table, so that what one writes the other reads.
+ *
+ * On the wire: u32 type, u32 length of the whole message, then the fields in the order of the
+ * table, packed, little-endian.
+ */
+enum field_kind {
+    FIELD_U32,
+    FIELD_I32,
+    FIELD_U64,
+    FIELD_UUID, /* 8-4-4-4-12 lower-case hexadecimal digits */
+    FIELD_NAME, /* a DNS subdomain, see parse.h */
+    FIELD_TEXT, /* UTF-8 without control characters, may be empty */
+    FIELD_RUNTIMES,
+};
+
+struct field {
+    const char *name;
+    enum field_kind kind;
+    size_t offset;
+    size_t size;
+    uint64_t min, max;
+};
+
+#define HEADER_SIZE 8u
+
+#define NUMBER(member, field, kind, low, high)                                                     \
+    {                                                                                              \
+#field, kind, offsetof(struct proto_message, member.field),                                \
+            sizeof(((struct proto_message *)0)->member.field), (low), (high)                       \
+    }
+#define STRING(member, field, kind) NUMBER(member, field, kind, 0, 0)
+
+/* Bounds that no machine reaches: they keep sums of two values from wrapping. */
+#define MAX_BYTES INT64_MAX
+#define MAX_TIME  INT64_MAX
+#define MAX_MILLI INT32_MAX
+#define MAX_ERRNO 4095
+
+static const struct field hello_fields[] = {
+    NUMBER(hello, version, FIELD_U32, 1, UINT32_MAX),
+    NUMBER(hello, cgroup_version, FIELD_U32, 1, 2),
+    NUMBER(hello, profiles, FIELD_U32, 0, 3),
+    NUMBER(hello, max_runs, FIELD_U32, 0, UINT16_MAX),
+    NUMBER(hello, memory_bytes, FIELD_U64, 0, MAX_BYTES),
+    NUMBER(hello, cpu_milli, FIELD_U64, 0, MAX_MILLI),
+    NUMBER(hello, runtime_count, FIELD_U32, 0, PROTO_MAX_RUNTIMES),
+    NUMBER(hello, runtimes, FIELD_RUNTIMES, 0, 0),
+    STRING(hello, kernel, FIELD_TEXT),
+};
+
+static const struct field create_fields[] = {
+    STRING(create, id, FIELD_UUID),
+    NUMBER(create, profile, FIELD_U32, 0, 1),
+    STRING(create, runtime, FIELD_NAME),
+    NUMBER(create, cpu_milli, FIELD_U32, 1, MAX_MILLI),
+    NUMBER(create, memory_bytes, FIELD_U64, 1, MAX_BYTES),
+};
+
+static const struct field created_fields[] = {
+    STRING(created, id, FIELD_UUID),
+};
+
+static const struct field start_fields[] = {
+    STRING(start, id, FIELD_UUID),
+    NUMBER(start, timeout_ms, FIELD_U32, 1, UINT32_MAX),
+};
+
+static const struct field refused_fields[] = {
+    STRING(refused, id, FIELD_UUID),
+    NUMBER(refused, errnum, FIELD_U32, 1, MAX_ERRNO),
+    STRING(refused, lock, FIELD_NAME),
+    STRING(refused, text, FIELD_TEXT),
+};
+
+static const struct field kill_fields[] = {
+    STRING(kill, id, FIELD_UUID),
+};
+
+static const struct field finished_fields[] = {
+    STRING(finished, id, FIELD_UUID),
+    NUMBER(finished, end, FIELD_U32, PROTO_END_EXITED, PROTO_END_SHUTDOWN),
+    NUMBER(finished, wait_status, FIELD_I32, 0, UINT16_MAX),
+    NUMBER(finished, has_status, FIELD_U32, 0, 1),
+    NUMBER(finished, oom_kills, FIELD_U32, 0, UINT32_MAX),
+    NUMBER(finished, wall_us, FIELD_U64, 0, MAX_TIME),
+    NUMBER(finished, cpu_us, FIELD_U64, 0, MAX_TIME),
+    NUMBER(finished, peak_memory_bytes, FIELD_U64, 0, MAX_BYTES),
+    NUMBER(finished, timeout_ms, FIELD_U32, 0, UINT32_MAX),
+};
+
+struct message_format {
+    const char *name;
+    const struct field *fields;
+    size_t count;
+};
+
+#define FORMAT(name, fields)                                                                       \
+    {                                                                                              \
+        name, fields, ARRAY_SIZE(fields)                                                           \
+    }
+
+static const struct message_format formats[] = {
+    [PROTO_HELLO] = FORMAT("HELLO", hello_fields),
+    [PROTO_CREATE] = FORMAT("CREATE", create_fields),
+    [PROTO_CREATED] = FORMAT("CREATED", created_fields),
+    [PROTO_START] = FORMAT("START", start_fields),
+    [PROTO_REFUSED] = FORMAT("REFUSED", refused_fields),
+    [PROTO_KILL] = FORMAT("KILL", kill_fields),
+    [PROTO_FINISHED] = FORMAT("FINISHED", finished_fields),
+};
+
+static_assert(sizeof(struct proto_hello) + HEADER_SIZE <= PROTO_MAX_MESSAGE,
+              "the longest message fits");
+static_assert(sizeof(((struct proto_hello *)0)->runtimes) ==
+                  PROTO_MAX_RUNTIMES * (PROTO_RUNTIME_SIZE + PROTO_VERSION_SIZE),
+              "runtimes are packed in memory as on the wire");
+
+static const struct message_format *format_of(uint32_t type)
+{
+    return type < ARRAY_SIZE(formats) && formats[type].name ? &formats[type] : NULL;
+}
+
+static size_t format_size(const struct message_format *format)
+{
+    size_t size = HEADER_SIZE;
+    for (size_t i = 0; i < format->count; i++)
+        size += format->fields[i].size;
+    return size;
+}
+
+static void put_le(uint8_t *bytes, uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+}
+
+static uint64_t get_le(const uint8_t *bytes, size_t size)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < size; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
+    return value;
+}
+
+static bool is_uuid(const char *text, size_t len)
+{
+    static const char shape[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    if (len != sizeof(shape) - 1)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        bool digit = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
+        if (shape[i] == 'x' ? !digit : text[i] != '-')
+            return false;
+    }
+    return true;
+}
+
+static bool is_plain_text(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return false;
+    }
+    return parse_is_utf8(text, len);
+}
+
+/* NULL if a string of `size` bytes, of which `text` are the content, is what kind asks for. */
+static const char *string_fault(enum field_kind kind, const char *text, size_t size)
+{
+    size_t len = strnlen(text, size);
+    if (len == size)
+        return "is not terminated";
+    if (kind == FIELD_UUID && !is_uuid(text, len))
+        return "is not a UUID in lower case";
+    if (kind == FIELD_NAME && !parse_is_dns_subdomain(text))
+        return "is not a name of lower-case letters, digits, '-' and '.'";
+    if (kind == FIELD_TEXT && !is_plain_text(text, len))
+        return "is not plain UTF-8 text";
+    return NULL;
+}
+
+/* Bytes behind a string's end carry nothing, so that each message has one encoding. */
+static bool is_zero_padded(const char *text, size_t size)
+{
+    for (size_t i = strnlen(text, size); i < size; i++) {
+        if (text[i] != '\0')
+            return false;
+    }
+    return true;
+}
+
+static const char *runtimes_fault(const struct proto_hello *hello)
+{
+    for (size_t i = 0; i < PROTO_MAX_RUNTIMES; i++) {
+        const char *name = hello->runtimes[i].name, *version = hello->runtimes[i].version;
+        const char *fault = NULL;
+        if (i >= hello->runtime_count)
+            fault = name[0] || version[0] ? "has entries beyond runtime_count" : NULL;
+        else
+            fault = string_fault(FIELD_NAME, name, PROTO_RUNTIME_SIZE);
+        if (!fault)
+            fault = string_fault(FIELD_TEXT, version, PROTO_VERSION_SIZE);
+        if (fault)
+            return fault;
+    }
+    return NULL;
+}
+
+static const char *number_fault(const struct field *field, uint64_t value)
+{
+    return value < field->min || value > field->max ? "is out of range" : NULL;
+}
+
+static uint64_t number_load(const struct field *field, const void *at)
+{
+    uint64_t wide = 0;
+    uint32_t narrow = 0;
+    if (field->kind == FIELD_U64)
+        memcpy(&wide, at, sizeof(wide));
+    else
+        memcpy(&narrow, at, sizeof(narrow));
+    /* A negative number becomes one beyond every 32-bit maximum that a signed field has. */
+    return field->kind == FIELD_U64 ? wide : narrow;
+}
+
+static void number_store(const struct field *field, void *at, uint64_t value)
+{
+    uint32_t narrow = (uint32_t)value;
+    if (field->kind == FIELD_U64)
+        memcpy(at, &value, sizeof(value));
+    else
+        memcpy(at, &narrow, sizeof(narrow));
+}
+
+static bool is_number(const struct field *field)
+{
+    return field->kind == FIELD_U32 || field->kind == FIELD_I32 || field->kind == FIELD_U64;
+}
+
+/* What is wrong with the field of a message in memory, NULL if nothing. */
+static const char *field_fault(const struct field *field, const struct proto_message *message)
+{
+    const char *at = (const char *)message + field->offset;
+    if (is_number(field))
+        return number_fault(field, number_load(field, at));
+    if (field->kind == FIELD_RUNTIMES)
+        return runtimes_fault(&message->hello);
+    return string_fault(field->kind, at, field->size);
+}
+
+/* What no single field can tell. */
+static const char *message_fault(const struct proto_message *message)
+{
+    if (message->type == PROTO_FINISHED && !message->finished.has_status &&
+        message->finished.wait_status != 0)
+        return "wait_status is set without has_status";
+    return NULL;
+}
+
+static void put_string(uint8_t *bytes, const char *text, size_t size)
+{
+    size_t len = strnlen(text, size);
+    memcpy(bytes, text, len);
+    memset(bytes + len, 0, size - len);
+}
+
+static void put_field(uint8_t *bytes, const struct field *field,
+                      const struct proto_message *message)
+{
+    const char *at = (const char *)message + field->offset;
+    if (is_number(field)) {
+        put_le(bytes, number_load(field, at), field->size);
+    } else if (field->kind == FIELD_RUNTIMES) {
+        for (size_t i = 0; i < PROTO_MAX_RUNTIMES; i++) {
+            put_string(bytes, message->hello.runtimes[i].name, PROTO_RUNTIME_SIZE);
+            bytes += PROTO_RUNTIME_SIZE;
+            put_string(bytes, message->hello.runtimes[i].version, PROTO_VERSION_SIZE);
+            bytes += PROTO_VERSION_SIZE;
+        }
+    } else {
+        put_string(bytes, at, field->size);
+    }
+}
+
+int proto_encode(const struct proto_message *message, uint8_t bytes[static PROTO_MAX_MESSAGE])
+{
+    const struct message_format *format = format_of(message->type);
+    if (!format || message_fault(message))
+        return -EINVAL;
+    for (size_t i = 0; i < format->count; i++) {
+        if (field_fault(&format->fields[i], message))
+            return -EINVAL;
+    }
+
+    size_t size = format_size(format);
+    put_le(bytes, message->type, 4);
+    put_le(bytes + 4, size, 4);
+    uint8_t *at = bytes + HEADER_SIZE;
+    for (size_t i = 0; i < format->count; i++) {
+        put_field(at, &format->fields[i], message);
+        at += format->fields[i].size;
+    }
+    return (int)size;
+}
+
+static bool runtimes_are_padded(const struct proto_hello *hello)
+{
+    for (size_t i = 0; i < PROTO_MAX_RUNTIMES; i++) {
+        if (!is_zero_padded(hello->runtimes[i].name, PROTO_RUNTIME_SIZE) ||
+            !is_zero_padded(hello->runtimes[i].version, PROTO_VERSION_SIZE))
+            return false;
+    }
+    return true;
+}
+
+static const char *get_field(const uint8_t *bytes, const struct field *field,
+                             struct proto_message *message)
+{
+    char *at = (char *)message + field->offset;
+    bool padded = true;
+    if (is_number(field)) {
+        number_store(field, at, get_le(bytes, field->size));
+    } else {
+        memcpy(at, bytes, field->size);
+        padded = field->kind == FIELD_RUNTIMES ? runtimes_are_padded(&message->hello)
+                                               : is_zero_padded(at, field->size);
+    }
+    const char *fault = field_fault(field, message);
+    if (!fault && !padded)
+        fault = "has bytes behind its end";
+    return fault;
+}
+
+int proto_decode(const uint8_t *bytes, size_t len, struct proto_message *ret_message,
+                 struct error *err)
+{
+    if (len < HEADER_SIZE)
+        return error_set(err, EPROTO, "message of %zu bytes: a header has %u", len, HEADER_SIZE);
+    uint32_t type = (uint32_t)get_le(bytes, 4);
+    const struct message_format *format = format_of(type);
+    if (!format)
+        return error_set(err, EPROTO, "unknown message type %u", type);
+    size_t size = format_size(format);
+    if (len != size || get_le(bytes + 4, 4) != size)
+        return error_set(err, EPROTO, "%s of %zu bytes that says %u: its length is %zu",
+                         format->name, len, (unsigned int)get_le(bytes + 4, 4), size);
+
+    struct proto_message message = {.type = (enum proto_type)type};
+    const uint8_t *at = bytes + HEADER_SIZE;
+    for (size_t i = 0; i < format->count; i++) {
+        const struct field *field = &format->fields[i];
+        const char *fault = get_field(at, field, &message);
+        if (fault)
+            return error_set(err, EPROTO, "%s: %s %s", format->name, field->name, fault);
+        at += field->size;
+    }
+    const char *fault = message_fault(&message);
+    if (fault)
+        return error_set(err, EPROTO, "%s: %s", format->name, fault);
+    *ret_message = message;
+    return 0;
+}
