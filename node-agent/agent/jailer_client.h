@@ -21,9 +21,9 @@ struct jailer_handlers {
     void (*lost)(const struct error *err, void *arg);
 };
 
-/* Adopts a connected SOCK_SEQPACKET socket (nonblocking) and waits for HELLO inside the loop.
- * ready is called once with NULL error after HELLO, or with the cause if it never comes right;
- * lost is called once if the connection ends after that. */
+/* Adopts a connected SOCK_SEQPACKET socket (nonblocking; on failure it stays the caller's) and
+ * waits for HELLO inside the loop. ready is called once with NULL error after HELLO, or with the
+ * cause if it never comes right; lost is called once if the connection ends after that. */
 typedef void (*jailer_ready_fn)(const struct proto_hello *hello, const struct error *err,
                                 void *arg);
 typedef void (*jailer_lost_fn)(const struct error *err, void *arg);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+#include "node-agent/cli/cli_limits.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * The jailer that belongs to this call alone: a child over a socketpair, which ends when our end
+ * of it closes, whatever becomes of us.
+ */
+struct jailer_process {
+    pid_t pid;     /* 0: none, or already waited for */
+    int sock;      /* our end, nonblocking; -1 once it was taken */
+    bool said_why; /* it has ended with an exit status of failure, and its log says why */
+};
+
+#define JAILER_PROCESS_NONE ((struct jailer_process){.sock = -1})
+
+/* Where the jailer's program is: `option` if given, else beside our own program or in ../libexec.
+ * -ENOENT tells where it was looked for. */
+int jailer_process_find(const char *option, char ret_path[static MAX_PATH_CANDIDATE],
+                        struct error *err);
+
+/* Where the runtimes are: `option` if given, else runtimes/ of the build directory that our
+ * program lies in, else /usr/lib/sandboxrun/runtimes. */
+int jailer_process_find_runtimes(const char *option, char ret_path[static MAX_PATH_CANDIDATE],
+                                 struct error *err);
+
+int jailer_process_start(const char *program, const char *runtimes_dir,
+                         struct jailer_process *ret_process, struct error *err);
+
+/* Closes our end if it is still there, and waits for the jailer's sweep and end.
+ * -ECHILD with how it ended unless that was exit status 0; -ETIMEDOUT. */
+int jailer_process_stop(struct jailer_process *process, struct error *err);

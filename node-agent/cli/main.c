@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sandboxrun: runs SandboxRun files on this machine, without a cluster. Theory of operation.
+ *
+ * Processes and users. Two programs: this one and sandboxrun-jailer, its child.
+ *
+ *   caller (root, mostly by sudo)
+ *     sandboxrun run           1. opens the files it is given, as root
+ *       sandboxrun-jailer      2. is started, and stays root: it makes the jails
+ *                              3. sandboxrun becomes the user behind sudo, or 65532: no
+ *                                 capability in any set, no_new_privs, for good
+ *                              4. reads and parses the files, and talks to the jailer
+ *
+ * Files are opened before rights are given up, since the caller may read what the user behind
+ * sudo may not, and parsed after, since YAML and JSON come from anywhere. Every document is
+ * checked before the first is started.
+ *
+ * Descriptors. The two are joined by a socketpair (SOCK_SEQPACKET, the protocol of
+ * node-agent/proto), which is descriptor 3 of the jailer. Of ours it inherits stderr, for its log,
+ * and nothing else: stdin and stdout are /dev/null, the environment is a PATH. It has no
+ * controlling terminal, so that Ctrl-C reaches us alone. For each run it sends us the writing end
+ * of the request pipe and the reading ends of stdout and stderr.
+ *
+ * Handshakes. HELLO tells what the jailer can run; what it can't is refused by us before anything
+ * starts. A run's own are those of node-agent/agent/run.c, which is the agent's code, unchanged.
+ *
+ * Ends. A run is over when the jailer says FINISHED: its processes, cgroup and files are gone by
+ * then. SIGINT, SIGTERM, SIGHUP and a failing stdout cancel what runs, and we wait for those ends.
+ * - If we die, the socket closes: the jailer kills and sweeps everything and ends.
+ * - If the jailer dies, the kernel kills the jails (its lifeline pipes close), the runs end as
+ *   JailerLost and we exit with 125. What it could not sweep the next jailer does.
+ * - If a reader of our output stalls, the program's pipes fill up and it waits; its deadline is
+ *   the jailer's and comes all the same, and a signal ends our own wait.
+ */
+#include "node-agent/cli/exit_code.h"
+#include "node-agent/cli/message.h"
+#include "node-agent/cli/run_command.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static int help_command(int argc, char **argv);
+static int version_command(int argc, char **argv);
+
+static const struct {
+    const char *name;
+    const char *summary; /* NULL: another spelling, not listed */
+    int (*fn)(int argc, char **argv);
+} commands[] = {
+    {"run", "run SandboxRun files or Python programs on this machine", run_command},
+    {"help", "this text; `sandboxrun COMMAND --help` says more about one", help_command},
+    {"version", "the version of this program", version_command},
+    {"--help", NULL, help_command},
+    {"-h", NULL, help_command},
+    {"--version", NULL, version_command},
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(FILE *file)
+{
+    (void)fputs("usage: sandboxrun COMMAND [OPTION...]\n\nCommands:\n", file);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (commands[i].summary)
+            (void)fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    }
+}
+
+static int refuse_arguments(int argc, char **argv)
+{
+    if (argc <= 1)
+        return 0;
+    message_print("unexpected argument %s; see sandboxrun --help", argv[1]);
+    return EXIT_CODE_USAGE;
+}
+
+static int help_command(int argc, char **argv)
+{
+    int r = refuse_arguments(argc, argv);
+    if (r != 0)
+        return r;
+    print_help(stdout);
+    return fflush(stdout) != 0;
+}
+
+static int version_command(int argc, char **argv)
+{
+    int r = refuse_arguments(argc, argv);
+    if (r != 0)
+        return r;
+    (void)printf("sandboxrun %s\n", SANDBOXRUN_VERSION);
+    return fflush(stdout) != 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_CODE_USAGE;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].fn(argc - 1, argv + 1);
+    }
+    message_print("no command %s; see sandboxrun --help", argv[1]);
+    return EXIT_CODE_USAGE;
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Measures side by side on this machine and prints figures; fails on no figure.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+usage() {
+    cat <<'TXT'
+usage: sudo tests/bench/run.sh [--quick] [--json]
+
+  cold runs: the bare interpreter, bubblewrap and the jail take turns (tests/bench/cold.c)
+  through the API server: create -> Finished with stages, idle memory (tests/bench/api.py)
+  --quick  fewer rounds, under a minute once everything is built
+  --json   one JSON object on stdout and nothing else
+TXT
+}
+
+rounds=300
+runs=200
+json=0
+for arg in "$@"; do
+    case "$arg" in
+    --quick) rounds=60 runs=40 ;;
+    --json) json=1 ;;
+    -h | --help) usage; exit 0 ;;
+    *) echo "run.sh: unknown argument '$arg'" >&2; usage >&2; exit 2 ;;
+    esac
+done
+if [ "$(id -u)" != 0 ]; then
+    echo "run.sh: needs root to make jails: sudo tests/bench/run.sh" >&2
+    exit 1
+fi
+
+{
+    ./hack/deps.sh test
+    cmake --preset release
+    cmake --build --preset release --target programs bench_cold
+    ./hack/make-runtime.sh
+    tests/controlplane/build.sh
+} >&2
+
+cold=$(build/release/bin/bench_cold build/release/bin/sandboxrun-jailer build/runtimes python3.12 \
+    "$rounds")
+quiet=$(build/release/bin/bench_cold build/release/bin/sandboxrun-jailer build/runtimes python3.12 \
+    "$((rounds / 4))" 100)
+api=$(PYTHONPATH=tests python3 tests/bench/api.py --runs "$runs")
+
+python3 - "$json" "$cold" "$quiet" "$api" <<'PY'
+import json
+import sys
+
+as_json, cold, quiet, api = sys.argv[1] == "1", *map(json.loads, sys.argv[2:])
+figures = {**cold, **{f"quiet_{k}": v for k, v in quiet.items()}, **api}
+if as_json:
+    print(json.dumps(figures))
+else:
+    for name, value in figures.items():
+        print(f"{name:40} {value}")
+PY

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs code in a jail of this machine through the command line and hands back the object."""
+
+import json
+import os
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.environ.get("SANDBOXRUN_BIN", os.path.join(ROOT, "build/release/bin"))
+RUNTIMES = os.environ.get("SANDBOXRUN_RUNTIMES", os.path.join(ROOT, "build/runtimes"))
+
+
+def program(name):
+    return os.path.join(BIN, name)
+
+
+def document(code, name="probe", **spec):
+    return {"apiVersion": "sandboxrun.dev/v1alpha1", "kind": "SandboxRun",
+            "metadata": {"name": name}, "spec": {"code": code, **spec}}
+
+
+def sandboxrun(*args, input=None, timeout=120, **kwargs):
+    """One call of the command line; the finished process with text output."""
+    argv = [program("sandboxrun"), *args]
+    return subprocess.run(argv, input=input, capture_output=True, text=True, timeout=timeout,
+                          errors="replace", **kwargs)
+
+
+def run_object(code, **spec):
+    """Runs code with a spec; the object with its status."""
+    done = sandboxrun("run", "--runtimes-dir", RUNTIMES, "-o", "json", "-",
+                      input=json.dumps(document(code, **spec)))
+    if not done.stdout:
+        raise AssertionError(f"no object came back ({done.returncode}): {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def run_status(code, **spec):
+    return run_object(code, **spec)["status"]
+
+
+def run_json(code, **spec):
+    """Runs code that prints one JSON value; that value. Fails if the run did."""
+    status = run_status(code, **spec)
+    if status["phase"] != "Succeeded":
+        raise AssertionError(f"{status['reason']}: {status['message']}\n{status.get('stderr')}")
+    return json.loads(status["stdout"])
