@@ -58,13 +58,13 @@ parse_options() {
     while (($#)); do
         case $1 in
             --python | --output | --name)
-                (($# >= 2)) && [[ -n $2 ]] || misuse "$1 needs a value"
+                if (($# < 2)) || [[ -z $2 ]]; then misuse "$1 needs a value"; fi
                 printf -v "arg_${1#--}" '%s' "$2"
                 shift 2
                 ;;
             --with)
                 shift
-                (($#)) && [[ $1 != -* ]] || misuse "--with needs the name of a package"
+                if (($# == 0)) || [[ $1 == -* ]]; then misuse "--with needs a package"; fi
                 while (($#)) && [[ $1 != -* ]]; do
                     arg_packages+=("$1")
                     shift
@@ -318,6 +318,7 @@ with open("/usr/lib/sandboxrun/version") as file:
 
 main() {
     local output started=$SECONDS new_stamp
+    python='' root=''
     parse_options "$@"
     find_python
     ask_python
@@ -341,6 +342,8 @@ main() {
         return
     fi
 
+    # What a killed predecessor left; nobody else is at work under the lock.
+    rm -rf -- "$(dirname "$output")"/.new-*
     root=$(mktemp -d "$(dirname "$output")/.new-XXXXXX")
     trap 'rm -rf -- "$root"' EXIT
     step "Python $version from $executable"
