@@ -8,17 +8,9 @@
 
 /*
  * Ownership by scope: `cleanup_free char *s`, `cleanup_close int fd = -1`. It leaves a scope by
- * TAKE_PTR(s) or TAKE_FD(fd). A type with a destructor adds its own cleanup_x beside it with
- * DEFINE_CLEANUP.
+ * TAKE_PTR(s) or TAKE_FD(fd). A type with a destructor defines its own cleanup_x beside it.
  */
 #define cleanup_with(fn) __attribute__((cleanup(fn)))
-
-/* static void cleanup_x_ptr(type *p) calls fn(*p); destructors accept NULL. */
-#define DEFINE_CLEANUP(type, fn)                                                                   \
-    static inline void fn##_cleanup(type *p)                                                       \
-    {                                                                                              \
-        fn(*p);                                                                                    \
-    }
 
 static inline void free_cleanup(void *p)
 {

@@ -96,7 +96,7 @@ static int http_socket(const struct http_address *address, bool both_families)
 
 static int http_listen(const char *text, struct error *err)
 {
-    struct http_address address;
+    struct http_address address = {0};
     int r = http_address_parse(text, &address, err);
     if (r < 0)
         return r;

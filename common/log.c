@@ -82,8 +82,8 @@ static void log_format_json(struct buf *line, enum log_level level, const char *
     bool complete = true;
     for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
         complete = log_append_json_field(line, &head[i]) && complete;
-    for (; fields->key; fields++)
-        complete = log_append_json_field(line, fields) && complete;
+    for (size_t i = 0; i < MAX_LOG_FIELDS && fields[i].key; i++)
+        complete = log_append_json_field(line, &fields[i]) && complete;
     line->max += sizeof(LOG_TAIL_TRUNCATED) - 1;
     (void)buf_append_str(line, complete ? LOG_TAIL : LOG_TAIL_TRUNCATED);
 }
@@ -126,8 +126,8 @@ static void log_format_text(struct buf *line, enum log_level level, const char *
     line->max -= 1;
     (void)buf_printf(line, "%s: ", log_level_names[level]);
     log_append_printable(line, msg);
-    for (; fields->key; fields++)
-        log_append_text_field(line, fields);
+    for (size_t i = 0; i < MAX_LOG_FIELDS && fields[i].key; i++)
+        log_append_text_field(line, &fields[i]);
     line->max += 1;
     (void)buf_append_char(line, '\n');
 }

@@ -20,6 +20,8 @@ struct log_field {
     int is_number;
 };
 
+#define MAX_LOG_FIELDS 16
+
 #define LOG_TEXT(k, v)   ((struct log_field){.key = (k), .text = (v)})
 #define LOG_NUMBER(k, v) ((struct log_field){.key = (k), .number = (v), .is_number = 1})
 
@@ -30,9 +32,10 @@ void log_init(const char *component, enum log_level level, enum log_format forma
 /* Parses "debug", "info", "warn" or "error"; -EINVAL otherwise. */
 int log_level_parse(const char *text, enum log_level *ret_level);
 
-/* Writes one line if level is enabled. Fields end at the first with key NULL. Use log_event(). */
+/* Writes one line if level is enabled. Fields end at the first with key NULL, or after
+ * MAX_LOG_FIELDS. Use log_event(). */
 void log_write(enum log_level level, const char *msg, const struct log_field *fields);
 
 /* log_event(LOG_LEVEL_INFO, "assigned run", LOG_TEXT("run", name), LOG_NUMBER("ms", 3)) */
 #define log_event(level, msg, ...)                                                                 \
-    log_write((level), (msg), (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){0}})
+    log_write((level), (msg), (const struct log_field[MAX_LOG_FIELDS]){__VA_ARGS__})

@@ -5,6 +5,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/json_string.h"
+#include "common/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -174,22 +175,39 @@ static void streams_fit(struct stream streams[static STREAM_COUNT], size_t room)
     }
 }
 
+/* NUL is valid UTF-8, and yet text that much software can't carry, the readers of our own objects
+ * included: it is shown as U+FFFD, as bytes that are no UTF-8 are. */
+static int append_shown(struct buf *text, const char *bytes, size_t len)
+{
+    int r = 0;
+    while (r == 0) {
+        const char *nul = memchr(bytes, '\0', len);
+        size_t part = nul ? (size_t)(nul - bytes) : len;
+        r = buf_append(text, bytes, part);
+        if (!nul)
+            break;
+        if (r == 0)
+            r = buf_append_str(text, UTF8_REPLACEMENT);
+        bytes += part + 1;
+        len -= part + 1;
+    }
+    return r;
+}
+
 static void write_stream_text(struct writer *w, const struct stream *stream)
 {
-    if (!stream->cut) {
-        write_bytes(w, stream->name, stream->text, stream->len);
-        return;
-    }
-    cleanup_buf struct buf text = BUF_INIT(MAX_SHOWN_STREAM);
-    char marker[RUN_STREAM_MARKER_SIZE] = "";
-    uint64_t total = stream->total > stream->len ? stream->total : stream->len;
-    if (stream->head_len + stream->tail_len > 0)
-        run_stream_marker(total - stream->head_len - stream->tail_len, marker);
-    int r = buf_append(&text, stream->text, stream->head_len);
-    if (r == 0)
+    cleanup_buf struct buf text = BUF_INIT(MAX_SHOWN_STREAM * strlen(UTF8_REPLACEMENT));
+    int r = append_shown(&text, stream->text, stream->cut ? stream->head_len : stream->len);
+    if (r == 0 && stream->cut) {
+        char marker[RUN_STREAM_MARKER_SIZE] = "";
+        uint64_t total = stream->total > stream->len ? stream->total : stream->len;
+        if (stream->head_len + stream->tail_len > 0)
+            run_stream_marker(total - stream->head_len - stream->tail_len, marker);
         r = buf_append_str(&text, marker);
-    if (r == 0)
-        r = buf_append(&text, stream->text + stream->len - stream->tail_len, stream->tail_len);
+        if (r == 0)
+            r = append_shown(&text, stream->text + stream->len - stream->tail_len,
+                             stream->tail_len);
+    }
     if (w->r == 0)
         w->r = r;
     write_bytes(w, stream->name, buf_str(&text), text.len);

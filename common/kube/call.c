@@ -332,7 +332,7 @@ void call_outcome(struct kube_call *call, CURLcode result, struct call_outcome *
     response->status = call->status;
     if (curl_easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &retry_after) == CURLE_OK &&
         retry_after > 0)
-        ret_outcome->retry_after_ms = (uint64_t)retry_after * 1000;
+        response->retry_after_ms = (uint64_t)retry_after * 1000;
     if (response->status < 200 || response->status > 299)
         response_explain(response);
 }

@@ -58,7 +58,6 @@ struct kube_call {
 /* How an attempt went. */
 struct call_outcome {
     struct kube_response response;
-    uint64_t retry_after_ms;
     bool final; /* another attempt would end the same way */
 };
 

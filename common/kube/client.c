@@ -138,7 +138,7 @@ static void deliver(struct kube_call *call, const struct call_outcome *outcome)
     DL_DELETE(client->calls[call->state], call);
     client->count--;
     if (call->streaming)
-        call->stream.ended(&outcome->response, outcome->retry_after_ms, call->arg);
+        call->stream.ended(&outcome->response, call->arg);
     else
         call->fn(&outcome->response, call->arg);
     call_free(call);
@@ -161,7 +161,7 @@ static bool wants_another_try(struct kube_call *call, const struct call_outcome 
     if (call->give_up_ns == 0 || !retry_is_transient(response->status, response->error.text))
         return false;
     (void)random_bytes(&random, sizeof(random));
-    *ret_delay_ms = retry_delay_ms(++call->failures, outcome->retry_after_ms, random);
+    *ret_delay_ms = retry_delay_ms(++call->failures, response->retry_after_ms, random);
     return clock_monotonic_ns() + *ret_delay_ms * NS_PER_MS < call->give_up_ns;
 }
 

@@ -35,6 +35,7 @@ struct kube_response {
     size_t body_len;
     char reason[64];    /* of a Status object: "Conflict", "Expired", ... or "" */
     struct error error; /* set where status is not 2xx: the server's own message */
+    uint64_t retry_after_ms; /* the server's Retry-After; 0: not said */
 };
 
 typedef void (*kube_response_fn)(const struct kube_response *response, void *arg);

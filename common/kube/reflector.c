@@ -190,7 +190,7 @@ static void on_data(const char *bytes, size_t len, void *arg)
     reflector_leave(reflector);
 }
 
-static void on_ended(const struct kube_response *response, uint64_t retry_after_ms, void *arg)
+static void on_ended(const struct kube_response *response, void *arg)
 {
     struct reflector *reflector = arg;
     struct reflector_outcome *outcome = &reflector->outcome;
@@ -198,7 +198,7 @@ static void on_ended(const struct kube_response *response, uint64_t retry_after_
     reflector_enter(reflector);
     reflector->call = NULL;
     outcome->status = response->status;
-    outcome->retry_after_ms = retry_after_ms;
+    outcome->retry_after_ms = response->retry_after_ms;
     outcome->gone = response->status == 410;
     if (reflector->plan.step == REFLECTOR_LIST && response->status == 200)
         finish_page(reflector);

@@ -10,6 +10,9 @@
 /* A continue token that fails so often in a row, for whatever reason, is given up. */
 #define MAX_PAGE_FAILURES 5u
 
+/* Watches in a row that may follow each other without a pause. */
+#define MAX_SHORT_WATCHES 3u
+
 /* With a continue token dying again and again, the list takes longer than the server keeps a
  * version: then it is asked for in one piece, which is read as a stream all the same. */
 #define MAX_EXPIRED_PAGES 2u
@@ -100,13 +103,18 @@ uint64_t reflector_plan_failed_page(struct reflector_plan *plan,
     return after_failure(plan, outcome, random);
 }
 
-/* No two watches begin within the spacing: a server that closes or says 410 after every event
- * must not be asked in a loop. */
-static uint64_t spacing(const struct reflector_outcome *outcome)
+/* A server that closes or says 410 after every event must not be asked in a loop: watches begin
+ * at least the spacing apart. But a loaded server also ends a watch that it can't feed fast
+ * enough, in the middle of a burst, and then the next one has to follow at once. */
+static uint64_t spacing(struct reflector_plan *plan, const struct reflector_outcome *outcome)
 {
-    return outcome->lifetime_ms < KUBE_WATCH_SPACING_MS
-               ? KUBE_WATCH_SPACING_MS - outcome->lifetime_ms
-               : 0;
+    if (outcome->lifetime_ms >= KUBE_WATCH_SPACING_MS) {
+        plan->short_watches = 0;
+        return 0;
+    }
+    if (outcome->events > 0 && plan->short_watches++ < MAX_SHORT_WATCHES)
+        return 0;
+    return KUBE_WATCH_SPACING_MS - outcome->lifetime_ms;
 }
 
 /* The first new list is made soon. Lists that only lead to the next come ever more slowly, though
@@ -117,7 +125,7 @@ static uint64_t list_anew(struct reflector_plan *plan, const struct reflector_ou
     plan->step = REFLECTOR_LIST;
     plan->failures = plan->relists++;
     if (plan->failures == 0)
-        return spacing(outcome);
+        return spacing(plan, outcome);
     return retry_delay_ms(plan->failures + 1, outcome->retry_after_ms, random);
 }
 
@@ -137,8 +145,9 @@ uint64_t reflector_plan_watch_ended(struct reflector_plan *plan,
     plan->failures = 0;
     plan->relists = 0;
     /* Broken off: all the clients of that server come back now, so each waits a little. */
-    uint64_t delay_ms = outcome->status == 0 ? retry_delay_ms(1, 0, random) : 0;
-    return delay_ms > spacing(outcome) ? delay_ms : spacing(outcome);
+    uint64_t jitter_ms = outcome->status == 0 ? retry_delay_ms(1, 0, random) : 0;
+    uint64_t spacing_ms = spacing(plan, outcome);
+    return jitter_ms > spacing_ms ? jitter_ms : spacing_ms;
 }
 
 void reflector_plan_event(struct reflector_plan *plan, const char *version)

@@ -28,6 +28,7 @@ struct reflector_plan {
     unsigned int expired_pages;       /* lists in a row that died of 410 between pages */
     unsigned int relists;             /* lists in a row that no event has justified since */
     unsigned int failures;            /* requests in a row that got nowhere */
+    unsigned int short_watches;       /* watches in a row that brought events and ended at once */
 };
 
 /* How a request ended. */

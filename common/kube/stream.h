@@ -4,7 +4,6 @@
 #include "common/kube/client.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 /*
  * A call whose body is handed over as it comes: lists and watches, inside common/kube only. It is
@@ -18,8 +17,8 @@ struct kube_stream_handlers {
     /* Bytes of the body of a 200. */
     void (*data)(const char *bytes, size_t len, void *arg);
     /* Last, unless cancelled. A 200 that ended as it should has status 200 and no error; one that
-     * broke off has status 0; another status has its body. retry_after_ms: 0 if not said. */
-    void (*ended)(const struct kube_response *response, uint64_t retry_after_ms, void *arg);
+     * broke off has status 0; another status has its body. */
+    void (*ended)(const struct kube_response *response, void *arg);
 };
 
 int kube_client_stream(struct kube_client *client, const struct kube_request *request,

@@ -101,7 +101,7 @@ static void client_lose(struct jailer_client *client, const struct error *err)
     bool was_ready = client->state == CLIENT_READY;
     connection_close(client);
     client_enter(client);
-    while (client->owners && !client->freed) {
+    while (client->owners) {
         struct owner owner = *client->owners;
         owner_remove(client, client->owners);
         owner.handlers.lost(err, owner.arg);

@@ -466,3 +466,8 @@ const char *run_sandbox_id(const struct run *run)
 {
     return run->status.sandbox_id;
 }
+
+const struct run_status *run_status_now(const struct run *run)
+{
+    return &run->status;
+}

@@ -46,3 +46,6 @@ void run_kill(struct run *run, enum run_reason reason, const char *message);
 void run_free(struct run *run);
 
 const char *run_sandbox_id(const struct run *run);
+
+/* The status so far (identity, limits, start); it lives as long as the run. */
+const struct run_status *run_status_now(const struct run *run);

@@ -218,7 +218,7 @@ static int check_inputs(const struct run_options *options, struct error *err)
     size_t programs = 0;
     size_t stdins = options->program.stdin_path && strcmp(options->program.stdin_path, "-") == 0;
     const char *document = NULL;
-    for (size_t i = 0; i < options->input_count; i++) {
+    for (size_t i = 0; options->inputs[i]; i++) {
         if (options_is_program(options->inputs[i]))
             programs++;
         else if (!document)

@@ -29,7 +29,7 @@ struct program_options {
 
 struct run_options {
     bool help;
-    const char **inputs; /* paths, "-" for stdin; input_count of them */
+    const char **inputs; /* paths, "-" for stdin; input_count of them and a NULL */
     size_t input_count;
     struct program_options program;
     enum output_format format;

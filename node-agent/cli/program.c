@@ -117,9 +117,10 @@ static int attach_timeout(cJSON *spec, const struct program_options *options, st
                          options->timeout);
     if (ms % 1000 != 0)
         return error_set(err, EINVAL, "--timeout %s: must be whole seconds", options->timeout);
-    if (!attach(spec, "timeoutSeconds", cJSON_CreateNumber((double)(ms / 1000))))
-        return 0;
-    return error_set_errno(err, ENOMEM, "--timeout");
+    uint64_t seconds = ms / 1000;
+    if (attach(spec, "timeoutSeconds", cJSON_CreateNumber((double)seconds)) < 0)
+        return error_set_errno(err, ENOMEM, "--timeout");
+    return 0;
 }
 
 static int attach_spec(cJSON *spec, const struct buf *code, const struct buf *stdin_text,
@@ -202,7 +203,7 @@ int program_add(struct document_list *list, const char *source, const struct buf
     int r = check_texts(source, code, stdin_text, options, err);
     if (r < 0)
         return r;
-    cJSON *tree;
+    cJSON *tree = NULL;
     r = make_tree(code, stdin_text, options, &tree, err);
     if (r < 0)
         return r;

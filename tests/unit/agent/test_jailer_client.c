@@ -14,14 +14,16 @@
 #define ID_B "00000000-0000-4000-8000-00000000000b"
 
 /* Delays are cut to what a test can wait for. */
-int __real_loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms);
-int __wrap_loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms);
+int real_loop_timer_arm(struct loop_timer *timer,
+                        uint64_t delay_ms) __asm__("__real_loop_timer_arm");
+int wrap_loop_timer_arm(struct loop_timer *timer,
+                        uint64_t delay_ms) __asm__("__wrap_loop_timer_arm");
 
 static uint64_t longest_delay_ms;
 
-int __wrap_loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms)
+int wrap_loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms)
 {
-    return __real_loop_timer_arm(timer, delay_ms < longest_delay_ms ? delay_ms : longest_delay_ms);
+    return real_loop_timer_arm(timer, delay_ms < longest_delay_ms ? delay_ms : longest_delay_ms);
 }
 
 struct owner_log {
@@ -52,7 +54,7 @@ static void on_timer(void *arg)
 {
     struct test *test = arg;
     if (!test->done(test) && !test->timed_out) {
-        (void)__real_loop_timer_arm(test->timer, 1);
+        (void)real_loop_timer_arm(test->timer, 1);
         return;
     }
     loop_stop(test->loop);
@@ -62,7 +64,7 @@ static void on_timer(void *arg)
 static void run_until(struct test *test, bool (*done)(struct test *test))
 {
     test->done = done;
-    assert_int_equal(__real_loop_timer_arm(test->timer, 0), 0);
+    assert_int_equal(real_loop_timer_arm(test->timer, 0), 0);
     assert_int_equal(loop_run(test->loop, NULL), 0);
 }
 
@@ -412,7 +414,7 @@ static void test_queue(void **state)
         struct proto_message message;
         r = proto_receive(test->fake.sock, &message, NULL, NULL, NULL);
         if (r == -EAGAIN) {
-            assert_int_equal(__real_loop_timer_arm(test->timer, 0), 0);
+            assert_int_equal(real_loop_timer_arm(test->timer, 0), 0);
             test->timed_out = true;
             test->done = is_over;
             assert_int_equal(loop_run(test->loop, NULL), 0);

@@ -67,11 +67,11 @@ static void test_lengths_and_chunks(void **state)
         HEAD + TAIL - 1,
         HEAD + TAIL,
         HEAD + TAIL + 1,
-        HEAD + 2 * TAIL,
-        3 * HEAD + 7,
+        HEAD + 2u * TAIL,
+        3u * HEAD + 7,
         1000003,
     };
-    static const size_t chunks[] = {1, 7, 4096, TAIL, TAIL + 1, HEAD, 64 * 1024, 1 << 20};
+    static const size_t chunks[] = {1, 7, 4096, TAIL, TAIL + 1, HEAD, 64u << 10, 1u << 20};
     for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++)
         for (size_t j = 0; j < sizeof(chunks) / sizeof(chunks[0]); j++)
             check(totals[i], chunks[j]);

@@ -9,19 +9,22 @@
 #include "node-agent/agent/agent_limits.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
 #define ID "00000000-0000-4000-8000-00000000000a"
 
-int __real_loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms);
-int __wrap_loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms);
+int real_loop_timer_arm(struct loop_timer *timer,
+                        uint64_t delay_ms) __asm__("__real_loop_timer_arm");
+int wrap_loop_timer_arm(struct loop_timer *timer,
+                        uint64_t delay_ms) __asm__("__wrap_loop_timer_arm");
 
 static uint64_t longest_delay_ms;
 
-int __wrap_loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms)
+int wrap_loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms)
 {
-    return __real_loop_timer_arm(timer, delay_ms < longest_delay_ms ? delay_ms : longest_delay_ms);
+    return real_loop_timer_arm(timer, delay_ms < longest_delay_ms ? delay_ms : longest_delay_ms);
 }
 
 struct test {
@@ -53,13 +56,13 @@ static void on_timer(void *arg)
     if (test->done(test))
         loop_stop(test->loop);
     else
-        (void)__real_loop_timer_arm(test->timer, 1);
+        (void)real_loop_timer_arm(test->timer, 1);
 }
 
 static void run_until(struct test *test, bool (*done)(struct test *test))
 {
     test->done = done;
-    assert_int_equal(__real_loop_timer_arm(test->timer, 0), 0);
+    assert_int_equal(real_loop_timer_arm(test->timer, 0), 0);
     assert_int_equal(loop_run(test->loop, NULL), 0);
 }
 
@@ -324,6 +327,21 @@ static void test_end_does_not_wait_for_pipes(void **state)
     assert_string_equal(test->stdout_text, "partial");
 }
 
+/* What lies in the pipes at the end is all read, however much it is. */
+static void test_rest_is_read_at_the_end(void **state)
+{
+    struct test *test = *state;
+    begin(test);
+    run_until(test, is_started);
+    static char bytes[600000];
+    assert_true(fcntl(test->fake.stdout_fd, F_SETPIPE_SZ, 1 << 20) >= (int)sizeof(bytes));
+    assert_int_equal(fd_write_full(test->fake.stdout_fd, bytes, sizeof(bytes)), 0);
+    fake_jailer_finished(&test->fake, ID, PROTO_END_EXITED, 0);
+    run_until(test, is_finished);
+    assert_int_equal(test->status.stdout_bytes, sizeof(bytes));
+    assert_int_equal(test->output_bytes[RUN_STDOUT], sizeof(bytes));
+}
+
 /* And the end of both pipes is not the end of a run. */
 static void test_closed_pipes_do_not_end(void **state)
 {
@@ -553,6 +571,7 @@ int main(void)
         TEST(test_large_request),
         TEST(test_reader_gone),
         TEST(test_end_does_not_wait_for_pipes),
+        TEST(test_rest_is_read_at_the_end),
         TEST(test_closed_pipes_do_not_end),
         TEST(test_truncation),
         TEST(test_flood),

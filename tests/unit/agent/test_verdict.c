@@ -238,41 +238,36 @@ static void test_refused(void **state)
     (void)state;
     static const struct {
         const char *name;
-        struct proto_refused refused;
-        struct verdict_context context;
-        enum run_reason reason;
         const char *message;
+        struct verdict_context context;
+        struct proto_refused refused;
+        enum run_reason reason;
     } cases[] = {
-        {"a lock",
-         {.errnum = EPERM, .lock = "mounts", .text = "mount /tmp: Operation not permitted"},
-         {0},
-         RUN_REASON_SANDBOX_SETUP_FAILED,
-         "lock mounts could not be set: mount /tmp: Operation not permitted"},
-        {"unknown runtime",
-         {.errnum = ENOENT, .lock = "request", .text = "no runtime python2"},
-         {0},
-         RUN_REASON_INVALID_SPEC,
-         "the jailer refused the run: no runtime python2"},
-        {"ceiling",
-         {.errnum = ERANGE, .lock = "request", .text = "memory"},
-         {0},
-         RUN_REASON_INVALID_SPEC,
-         "the jailer refused the run: memory"},
-        {"no room",
-         {.errnum = ENOSPC, .lock = "request", .text = "64 runs"},
-         {0},
-         RUN_REASON_INTERNAL_ERROR,
-         "the jailer refused the run: 64 runs"},
-        {"id in use",
-         {.errnum = EEXIST, .lock = "request", .text = "in use"},
-         {0},
-         RUN_REASON_INTERNAL_ERROR,
-         "the jailer refused the run: in use"},
-        {"cancelled meanwhile",
-         {.errnum = EPERM, .lock = "mounts", .text = "x"},
-         {.asked_reason = RUN_REASON_CANCELLED, .asked_message = "deleted"},
-         RUN_REASON_CANCELLED,
-         "deleted"},
+        {.name = "a lock",
+         .refused = {.errnum = EPERM, .lock = "mounts", .text = "mount /tmp: not permitted"},
+         .reason = RUN_REASON_SANDBOX_SETUP_FAILED,
+         .message = "lock mounts could not be set: mount /tmp: not permitted"},
+        {.name = "unknown runtime",
+         .refused = {.errnum = EINVAL, .lock = "request", .text = "there is no runtime python2"},
+         .reason = RUN_REASON_INVALID_SPEC,
+         .message = "the jailer refused the run: there is no runtime python2"},
+        {.name = "ceiling",
+         .refused = {.errnum = ERANGE, .lock = "request", .text = "memory"},
+         .reason = RUN_REASON_INVALID_SPEC,
+         .message = "the jailer refused the run: memory"},
+        {.name = "no room",
+         .refused = {.errnum = ENOSPC, .lock = "request", .text = "64 runs"},
+         .reason = RUN_REASON_INTERNAL_ERROR,
+         .message = "the jailer refused the run: 64 runs"},
+        {.name = "id in use",
+         .refused = {.errnum = EEXIST, .lock = "request", .text = "in use"},
+         .reason = RUN_REASON_INTERNAL_ERROR,
+         .message = "the jailer refused the run: in use"},
+        {.name = "cancelled meanwhile",
+         .refused = {.errnum = EPERM, .lock = "mounts", .text = "x"},
+         .context = {.asked_reason = RUN_REASON_CANCELLED, .asked_message = "deleted"},
+         .reason = RUN_REASON_CANCELLED,
+         .message = "deleted"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct verdict verdict;

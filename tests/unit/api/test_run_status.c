@@ -298,9 +298,35 @@ static void test_with_status(void **state)
     run_status_done(&status);
 }
 
+/* What no C string carries is shown as what is no UTF-8: our own readers refuse a NUL, and would
+ * lose sight of the object. */
+static void test_nul_in_a_stream(void **state)
+{
+    (void)state;
+    struct run_status status;
+    cleanup_buf struct buf json = BUF_INIT(1 << 20);
+    cleanup_buf struct buf cut = BUF_INIT(1 << 20);
+    make_streams(&status, 4, 'a', 30000, 'b');
+    memcpy(status.stdout_text, "\0a\0\0", 4);
+    memset(status.stderr_text, 0, 30000);
+    encode(&status, 0, &json);
+    assert_non_null(strstr(buf_str(&json), "\"stdout\":\"\xef\xbf\xbd"
+                                           "a\xef\xbf\xbd\xef\xbf\xbd\""));
+    cleanup_json cJSON *tree = NULL;
+    assert_int_equal(json_parse(buf_str(&json), json.len, &tree, NULL), 0);
+    assert_int_equal(strlen(json_get_string(tree, "stderr")), 3 * 30000);
+
+    encode(&status, 5000, &cut);
+    assert_true(cut.len <= 5000);
+    cleanup_json cJSON *cut_tree = NULL;
+    assert_int_equal(json_parse(buf_str(&cut), cut.len, &cut_tree, NULL), 0);
+    run_status_done(&status);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nul_in_a_stream),
         cmocka_unit_test(test_whole_texts),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_share),

@@ -2,6 +2,7 @@
 #include "node-agent/cli/privilege.h"
 #include "tests/unit/common/cmocka_setup.h"
 
+#include <grp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -76,7 +77,8 @@ static void test_drop(void **state)
     pid_t pid = fork();
     if (pid == 0) {
         struct privilege_target target = {.uid = 4711, .gid = 4712};
-        if (privilege_drop(target, &err) < 0) {
+        const gid_t groups[] = {1, 4712};
+        if (setgroups(2, groups) < 0 || privilege_drop(target, &err) < 0) {
             (void)fprintf(stderr, "%s\n", err.text);
             _exit(2);
         }

@@ -13,11 +13,13 @@ int scratch_dir_setup(void **state)
     if (!dir)
         return -1;
     (void)snprintf(dir->path, sizeof(dir->path), "/tmp/sandboxrun-test-XXXXXX");
-    if (!mkdtemp(dir->path))
+    dir->fd = mkdtemp(dir->path) ? open(dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir->fd < 0) {
+        free(dir);
         return -1;
-    dir->fd = open(dir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
     *state = dir;
-    return dir->fd < 0 ? -1 : 0;
+    return 0;
 }
 
 static int scratch_dir_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -37,7 +37,7 @@ static size_t capture(char *ret_line, size_t size, enum log_level level, const c
     return total;
 }
 
-#define FIELDS(...) ((const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){0}})
+#define FIELDS(...) ((const struct log_field[MAX_LOG_FIELDS]){__VA_ARGS__})
 
 static void test_json_line(void **state)
 {
@@ -136,6 +136,20 @@ static void test_long_text_line_is_cut(void **state)
     assert_ptr_equal(strchr(line, '\n'), line + len - 1);
 }
 
+/* As many fields as the macro takes: there is no end mark then. */
+static void test_all_fields_used(void **state)
+{
+    (void)state;
+    struct log_field fields[MAX_LOG_FIELDS + 1];
+    char line[10000];
+    for (size_t i = 0; i < MAX_LOG_FIELDS + 1; i++)
+        fields[i] = LOG_NUMBER("n", (long long)i);
+    log_init("agent", LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
+    (void)capture(line, sizeof(line), LOG_LEVEL_INFO, "all", fields);
+    assert_string_equal(line, "info: all n=0 n=1 n=2 n=3 n=4 n=5 n=6 n=7 n=8 n=9 n=10 n=11 n=12 "
+                              "n=13 n=14 n=15\n");
+}
+
 static void test_level_names(void **state)
 {
     (void)state;
@@ -160,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_message_beyond_the_line),
         cmocka_unit_test(test_text_line),
         cmocka_unit_test(test_long_text_line_is_cut),
+        cmocka_unit_test(test_all_fields_used),
         cmocka_unit_test(test_level_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
