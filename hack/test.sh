@@ -3,7 +3,7 @@
 #
 # Runs the test layers that this machine can run and says which it could not, and why.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 
 layers_all=(unit fuzz runtime jail controlplane chart cluster lint)
