@@ -331,7 +331,8 @@ main() {
         step "WARNING: ======================================================================"
         step "WARNING: no Python $WANTED_VERSION on this machine. The runtime '$arg_name' holds Python $version."
         step "WARNING: Programs that need $WANTED_VERSION may fail in it. status.effective.runtimeVersion"
-        step "WARNING: shows the version of every run. To choose another: --python PATH"
+        step "WARNING: shows the version of every run. To choose another:"
+        step "WARNING: hack/make-runtime.sh --python PATH"
         step "WARNING: ======================================================================"
     elif [[ $minor != "$WANTED_VERSION" && $arg_name == "python$WANTED_VERSION" ]]; then
         step "WARNING: the runtime '$arg_name' holds Python $version, as asked for with --python"

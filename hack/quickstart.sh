@@ -43,7 +43,7 @@ step() {
         exit 1
     fi
     printf 'done (%s s)\n' "$((SECONDS - from))" >&2
-    grep -iE '^(warning|note):' "$log" >&2 || true
+    sed -nE 's/^([a-z-]+: )?((warning|note): )/      \2/Ip' "$log" >&2
 }
 
 build() {

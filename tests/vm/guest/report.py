@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs tests inside the virtual machine and reports each on descriptor 3, one JSON line an event.
+
+    {"event": "start", "test": ID}
+    {"event": "end", "test": ID, "outcome": "passed|failed|error|skipped", "detail": TEXT}
+    {"event": "done"}
+
+report.py PLANS NAME takes the plan of that name from a JSON file: {NAME: {"directories": [...],
+"patterns": [...] or null, "left_out": [...]}, ...}. A class whose set-up fails or is skipped ends
+without having started.
+"""
+
+import fnmatch
+import json
+import os
+import sys
+import unittest
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__)))))
+REPORT_FD = 3
+MAX_DETAIL = 12000
+
+
+def report(**event):
+    if len(event.get("detail", "")) > MAX_DETAIL:
+        half = MAX_DETAIL // 2
+        event["detail"] = event["detail"][:half] + "\n[...]\n" + event["detail"][-half:]
+    line = (json.dumps(event) + "\n").encode()
+    while line:
+        line = line[os.write(REPORT_FD, line):]
+
+
+class Reporter(unittest.TestResult):
+    """A test may fail in several subtests: they are told together, at its end."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = None
+        self.found = []
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.open, self.found = test, []
+        report(event="start", test=test.id())
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        outcome, detail = "passed", ""
+        for wanted in ("skipped", "failed", "error"):
+            details = [text for kind, text in self.found if kind == wanted]
+            if details:
+                outcome, detail = wanted, "\n".join(details)
+        self.open = None
+        report(event="end", test=test.id(), outcome=outcome, detail=detail)
+
+    def note(self, test, kind, detail):
+        if self.open is not None:
+            self.found.append((kind, detail))
+        else:
+            report(event="end", test=test.id(), outcome=kind, detail=detail)
+
+    def addError(self, test, err):
+        self.note(test, "error", self._exc_info_to_string(err, test))
+
+    def addFailure(self, test, err):
+        self.note(test, "failed", self._exc_info_to_string(err, test))
+
+    def addSubTest(self, test, subtest, err):
+        if err is not None:
+            kind = "failed" if issubclass(err[0], test.failureException) else "error"
+            self.note(test, kind, f"{subtest}\n{self._exc_info_to_string(err, test)}")
+
+    def addSkip(self, test, reason):
+        self.note(test, "skipped", reason)
+
+    def addExpectedFailure(self, test, err):
+        pass
+
+    def addUnexpectedSuccess(self, test):
+        self.note(test, "failed", "succeeded against expectation")
+
+
+def tests_of(suite):
+    for entry in suite:
+        if isinstance(entry, unittest.TestSuite):
+            yield from tests_of(entry)
+        else:
+            yield entry
+
+
+def wanted(test, left_out):
+    return not any(fnmatch.fnmatchcase(test.id(), pattern) for pattern in left_out)
+
+
+def main(argv):
+    with open(argv[1], encoding="utf-8") as file:
+        plan = json.load(file)[argv[2]]
+    # As tests/helpers/layer.py has it: tests say `from helpers import ...`.
+    sys.path[0] = os.path.join(SOURCE, "tests")
+    suite = unittest.TestSuite()
+    for directory in plan["directories"]:
+        path = os.path.join(SOURCE, directory)
+        loader = unittest.TestLoader()
+        loader.testNamePatterns = plan["patterns"]
+        found = loader.discover(path, pattern="test_*.py", top_level_dir=path)
+        suite.addTests(test for test in tests_of(found) if wanted(test, plan["left_out"]))
+    suite.run(Reporter())
+    report(event="done")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
