@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* Every bound of the agent's half of a run, each with its answer when it is hit. */
+#include "common/api/limits.h"
+
+/* Every bound of the agent, each with its answer when it is hit. First, of a run's life. */
 
 /* Requests that wait for the jailer's socket; beyond it a request fails with -ENOBUFS. */
 #define MAX_JAILER_QUEUE 1024u
@@ -27,3 +29,38 @@
 
 /* A run that is over before this is never reported as running. */
 #define RUNNING_AFTER_MS 100u
+
+/* Runs that wait for room on the node; a further one is given back. */
+#define MAX_HELD_RUNS 64u
+
+/* Runs that have started and whose end the API server has not taken yet, and their bytes on disk;
+ * beyond either no run is started. */
+#define MAX_SPOOL_ENTRIES 4096u
+#define MAX_SPOOL_BYTES   (256ull << 20)
+#define MAX_SPOOL_FILE    (MAX_OBJECT_BYTES + (16u << 10))
+
+/* Earlier starts of the agent that the spool still knows; runs of an older one are failed. */
+#define MAX_SPOOL_INSTANCES 64u
+
+/* Spooled results of an earlier start that are in memory at a time; the others wait on disk. */
+#define MAX_SPOOLED_WRITES 16u
+
+/* Of a status update: its path, its answer in time, and what an object may need beside the texts
+ * that are counted (timestamps, managedFields of the coming update). */
+#define MAX_STATUS_PATH         2048u
+#define STATUS_ATTEMPT_MS       10000u
+#define STATUS_HEADROOM_BYTES   (8u << 10)
+#define MIN_STATUS_BYTES        (16u << 10)
+#define MAX_STATUS_SMALL_STREAM (4u << 10) /* after "too large" */
+
+/* The SandboxNode's status is written so often at most, and at once when a condition changes. */
+#define NODE_STATUS_INTERVAL_MS 10000u
+
+/* How long the agent tries to reach its jailer at start. */
+#define JAILER_CONNECT_WITHIN_MS 30000u
+#define JAILER_CONNECT_RETRY_MS  200u
+
+/* What may take so long at most before the process ends: results after the last run has ended,
+ * and after the jailer was lost. What isn't written by then stays in the spool. */
+#define FLUSH_WITHIN_MS      20000u
+#define FLUSH_LOST_WITHIN_MS 5000u

@@ -3,6 +3,14 @@
 
 #include "common/error.h"
 
+#include <linux/capability.h>
+
+/* Version 3 of the system calls: two words of 32 for each set. The C library has no wrapper. */
+#define CAPS_WORDS 2
+
+int caps_get(struct __user_cap_data_struct ret_sets[static CAPS_WORDS]);
+int caps_set(const struct __user_cap_data_struct sets[static CAPS_WORDS]);
+
 /* The number of the last capability that the kernel knows (/proc/sys/kernel/cap_last_cap). */
 int caps_last(int proc_fd, unsigned int *ret_last, struct error *err);
 

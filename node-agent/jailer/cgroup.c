@@ -249,6 +249,11 @@ unsigned int cgroup_system_slot(const struct cgroup_system *system)
     return system->slot;
 }
 
+unsigned int cgroup_system_uid_part(const struct cgroup_system *system)
+{
+    return system->slot + (system->self ? MAX_JAILERS : 0);
+}
+
 uint64_t cgroup_system_memory_limit(const struct cgroup_system *system)
 {
     const char *attribute = system->backend->version == 2 ? "memory.max" : "memory.limit_in_bytes";

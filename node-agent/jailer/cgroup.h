@@ -53,6 +53,9 @@ void cgroup_system_close(struct cgroup_system *system);
 unsigned int cgroup_system_version(const struct cgroup_system *system);
 unsigned int cgroup_system_slot(const struct cgroup_system *system);
 
+/* Which of MAX_UID_PARTS parts of the uid range goes with the slot. */
+unsigned int cgroup_system_uid_part(const struct cgroup_system *system);
+
 /* The memory limit of PARENT itself; UINT64_MAX if there is none or it can't be read. */
 uint64_t cgroup_system_memory_limit(const struct cgroup_system *system);
 

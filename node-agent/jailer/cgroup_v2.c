@@ -12,6 +12,18 @@
 #define CONTROLLERS_ON  "+memory +cpu +pids"
 #define CONTROLLERS_OFF "-memory -cpu -pids"
 
+/* A cgroup can hand on only what its own parent has handed to it. */
+static int controllers_missing(int dir_fd, const char *path, struct error *err)
+{
+    char available[512];
+    if (fd_read_attr(dir_fd, "cgroup.controllers", available, sizeof(available)) < 0)
+        available[0] = '\0';
+    return error_set(err, ENODEV,
+                     "cgroup %s needs the controllers memory, cpu and pids and has got only: %s; "
+                     "enable them in cgroup.subtree_control of its parent",
+                     path, available[0] ? available : "none");
+}
+
 static int v2_delegate(int dir_fd, const char *path, struct error *err)
 {
     /* The kubelet sets this on a container; a run that hits its own limit must not take the
@@ -20,6 +32,8 @@ static int v2_delegate(int dir_fd, const char *path, struct error *err)
     if (r < 0 && r != -ENOENT)
         return error_set_errno(err, -r, "clear memory.oom.group of %s", path);
     r = fd_write_attr(dir_fd, "cgroup.subtree_control", CONTROLLERS_ON);
+    if (r == -ENOENT)
+        return controllers_missing(dir_fd, path, err);
     if (r == -EBUSY)
         return error_set(err, EBUSY,
                          "cgroup %s has processes of its own, so it can't have children with "

@@ -25,8 +25,8 @@ int idmap_init(struct idmap *idmap, uint32_t base, uint32_t count, unsigned int 
         share = MAX_IDMAP_IDS;
     if (share < wanted)
         return error_set(err, EINVAL,
-                         "%u uids give each of %u jailers %u, and %u sandboxes need as many: "
-                         "--uid-count must be at least %u",
+                         "--uid-count %u is divided by %u, which leaves a jailer %u uids for its "
+                         "%u runs: it must be at least %u",
                          count, parts, share, wanted, wanted * parts);
     *idmap = (struct idmap){.base = base + part * (count / parts), .count = share};
     return 0;

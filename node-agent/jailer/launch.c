@@ -111,7 +111,7 @@ static int start(struct jailer *jailer, const struct cgroup *cgroup, struct jail
     if (launch->pid == 0)
         child_run(spec);
     if (launch->pid < 0)
-        return error_set_errno(err, -launch->pid, "clone process 1 into new namespaces");
+        return error_set_errno(err, -launch->pid, "clone process 1 into a new pid namespace");
     return 0;
 }
 

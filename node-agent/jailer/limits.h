@@ -13,8 +13,11 @@
 #define MAX_SANDBOX_FDS 20u
 #define RESERVED_FDS    96u
 
-/* Jailers that share a cgroup parent on one machine, each with its part of the uid range. */
-#define MAX_JAILERS 64u
+/* Jailers that share a cgroup parent on one machine. Each has its part of the uid range; those
+ * below their own cgroup, as in a Pod, can't see those at the root of the hierarchy, and draw from
+ * another half. */
+#define MAX_JAILERS   64u
+#define MAX_UID_PARTS (2u * MAX_JAILERS)
 
 /* Messages taken from the agent in one turn of the loop; the rest waits for the next. */
 #define MAX_MESSAGES_PER_TURN 32u

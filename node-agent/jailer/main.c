@@ -20,12 +20,14 @@
  * there is (userns.c). Processes 1 and 2 both have it, without any capability.
  *
  * Namespaces. At start the jailer makes one mount namespace for each runtime, in which that is the
- * read-only root and nothing else exists (template.c). A child is cloned into new pid, network,
- * ipc and uts namespaces, enters the template and takes a private copy of it (namespaces.c).
+ * read-only root and nothing else exists (template.c). A child is cloned into a new pid
+ * namespace, enters the template, takes a private copy of it and makes all other namespaces by
+ * itself: what a new network namespace waits for holds up the child, never the loop (namespaces.c).
  *
  * Cgroups. Below a common parent each jailer has a directory jailer-K that it holds a lock on, and
  * in it one cgroup per sandbox (cgroup.h). K also picks the jailer's part of the uid range. So
  * several jailers can work on one machine, and a starting one knows what is left of dead ones.
+ * Jailers with differently named parents don't see each other: they need different uid ranges.
  *
  * Descriptors. The jailer makes all pipes and keeps none of those that the program writes to: the
  * agent's ends are sent with PROTO_CREATED and closed here. It receives without room for
@@ -149,7 +151,8 @@ static int open_cgroups(struct program *program, struct error *err)
             : host_memory_bytes(cgroup_system_memory_limit(jailer->cgroups));
     jailer->max_runs = options->max_runs;
     return idmap_init(&jailer->idmap, options->uid_base, options->uid_count,
-                      cgroup_system_slot(jailer->cgroups), MAX_JAILERS, options->max_runs, err);
+                      cgroup_system_uid_part(jailer->cgroups), MAX_UID_PARTS, options->max_runs,
+                      err);
 }
 
 static int make_templates(struct program *program, struct error *err)

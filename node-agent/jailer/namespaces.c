@@ -18,8 +18,7 @@ pid_t namespaces_clone(int cgroup_fd, int *ret_pidfd)
 {
     int pidfd = -1;
     struct clone_args args = {
-        .flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
-                 CLONE_NEWUTS,
+        .flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | CLONE_NEWPID,
         .pidfd = (uint64_t)(uintptr_t)&pidfd,
         .exit_signal = SIGCHLD,
     };
@@ -39,10 +38,11 @@ int namespaces_enter(int mount_ns_fd, struct error *err)
 {
     if (setns(mount_ns_fd, CLONE_NEWNS) < 0)
         return error_set(err, errno, "enter the runtime's mount namespace");
-    /* The cgroup namespace only now, inside the cgroup: its root is the cgroup of the caller, for
-     * clone3() that of the parent. */
-    if (unshare(CLONE_NEWNS | CLONE_NEWCGROUP) < 0)
-        return error_set(err, errno, "make a mount and a cgroup namespace");
+    /* Here and not in clone3(): a network namespace registers its loopback interface under the
+     * network's global lock, which the jailer's loop must not wait for; and the root of a cgroup
+     * namespace is the cgroup of the caller, which for clone3() would be the jailer. */
+    if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) < 0)
+        return error_set(err, errno, "make new namespaces");
     if (sethostname(JAIL_HOSTNAME, sizeof(JAIL_HOSTNAME) - 1) < 0)
         return error_set(err, errno, "set the host name");
     if (setdomainname(JAIL_DOMAIN, sizeof(JAIL_DOMAIN) - 1) < 0)

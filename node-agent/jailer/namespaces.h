@@ -6,15 +6,16 @@
 #include <sys/types.h>
 
 /*
- * clone3(2) into new pid, network, ipc and uts namespaces, which belong to the jailer's user
- * namespace, and into the v2 cgroup cgroup_fd (-1: into the jailer's own). Returns the child's
- * pid and its pidfd in the parent, 0 in the child, or -errno. In the child no signal has a handler.
+ * clone3(2) into a new pid namespace and into the v2 cgroup cgroup_fd (-1: into the jailer's own).
+ * Returns the child's pid and its pidfd in the parent, 0 in the child, or -errno. In the child no
+ * signal has a handler.
  */
 pid_t namespaces_clone(int cgroup_fd, int *ret_pidfd);
 
 /*
  * In the child: a private copy of the template's mount namespace, so that no mount of the host is
- * ever there; a cgroup namespace whose root is where the child is now; the host name.
- * Async-signal-safe.
+ * ever there; new network (a loopback interface that is down and nothing else), ipc, uts and
+ * cgroup namespaces, the last with the child's own cgroup as its root; the host name. All of them
+ * belong to the jailer's user namespace. Async-signal-safe.
  */
 int namespaces_enter(int mount_ns_fd, struct error *err);

@@ -17,7 +17,7 @@ const char options_help[] =
     "  --runtimes-dir DIR             root file systems, one directory for each\n"
     "  --spool-dir DIR                make it (0700) for the peer uid\n"
     "  --cgroup-parent NAME|self      cgroup at the root of the hierarchies, or below the own\n"
-    "                                 one (sandboxrun)\n"
+    "                                 one (sandboxrun); jailers with other names need other uids\n"
     "  --uid-base N                   first uid and gid for sandboxes (2000000000)\n"
     "  --uid-count N                  their number, for all jailers of the machine (65536)\n"
     "  --max-runs N                   sandboxes at a time (64, at most 512)\n"
@@ -119,7 +119,7 @@ static const struct option_rule rules[] = {
     {"spool-dir", OPTION_STRING, FIELD(spool_dir), 0, 0},
     {"cgroup-parent", OPTION_NAME, FIELD(cgroup_parent), 0, 0},
     {"uid-base", OPTION_U32, FIELD(uid_base), 65536, UINT32_MAX - 1},
-    {"uid-count", OPTION_U32, FIELD(uid_count), MAX_JAILERS, UINT32_MAX - 65536},
+    {"uid-count", OPTION_U32, FIELD(uid_count), MAX_UID_PARTS, UINT32_MAX - 65536},
     {"max-runs", OPTION_U32, FIELD(max_runs), 1, MAX_SANDBOXES},
     {"memory-capacity", OPTION_BYTES, FIELD(memory_capacity_bytes), 0, 0},
     {"cpu-capacity", OPTION_CPU, FIELD(cpu_capacity_milli), 0, 0},

@@ -5,13 +5,9 @@
 
 #include <string.h>
 
-/* The one value at which the kernel refuses to start a piped core handler, which would run as
- * root on the host (fs/coredump.c); no file is that small. With 0 the handler runs all the same. */
-#define CORE_LIMIT 1
-
 /* The same for every run. Soft and hard, in the units of setrlimit(2). */
 static const struct rlimits_setting fixed_settings[] = {
-    {RLIMIT_CORE, "RLIMIT_CORE", {CORE_LIMIT, CORE_LIMIT}},
+    {RLIMIT_CORE, "RLIMIT_CORE", {RLIMITS_CORE, RLIMITS_CORE}},
     {RLIMIT_NOFILE, "RLIMIT_NOFILE", {1024, 4096}},
     {RLIMIT_MEMLOCK, "RLIMIT_MEMLOCK", {64 << 10, 64 << 10}},
     /* Without a hard limit a program could choose the old memory layout and its arguments could
@@ -50,21 +46,5 @@ int rlimits_enter(const struct rlimits_plan *plan, struct error *err)
         if (prlimit(0, (__rlimit_resource_t)setting->resource, &wanted, NULL) < 0)
             return error_set(err, errno, "set %s", setting->name);
     }
-    return 0;
-}
-
-int rlimits_check(struct error *err)
-{
-    struct rlimit now;
-    if (getrlimit(RLIMIT_CORE, &now) < 0)
-        return error_set_errno(err, errno, "read RLIMIT_CORE");
-    if (now.rlim_max >= CORE_LIMIT)
-        return 0;
-    struct rlimit wanted = {.rlim_cur = now.rlim_cur, .rlim_max = CORE_LIMIT};
-    if (setrlimit(RLIMIT_CORE, &wanted) < 0)
-        return error_set(err, errno,
-                         "the hard limit on core files is 0 and can't be raised to 1, which keeps "
-                         "the kernel from starting a core handler: start the jailer with a higher "
-                         "limit (ulimit -H -c) or with CAP_SYS_RESOURCE");
     return 0;
 }

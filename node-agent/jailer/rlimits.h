@@ -9,6 +9,11 @@
 
 #define MAX_RLIMITS 16
 
+/* The one value of RLIMIT_CORE at which the kernel refuses to start a piped core handler, which
+ * would run as root on the host (fs/coredump.c); no file is that small. With 0 the handler runs all
+ * the same. */
+#define RLIMITS_CORE 1
+
 struct rlimits_plan {
     struct rlimits_setting {
         int resource;
@@ -24,6 +29,3 @@ void rlimits_plan(struct rlimits_plan *ret_plan, uint64_t memory_bytes, uint32_t
 /* Sets them, only ever lowering a hard limit: CAP_SYS_RESOURCE may be missing. -EPERM where
  * RLIMIT_CORE can't be 1. Async-signal-safe. */
 int rlimits_enter(const struct rlimits_plan *plan, struct error *err);
-
-/* At start: can rlimits_enter() set RLIMIT_CORE to 1 here? Raises its hard limit if need be. */
-int rlimits_check(struct error *err);

@@ -17,7 +17,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#define VERSION_FILE "/usr/lib/sandboxrun/version"
+#define MARK_DIR     "/usr/lib/sandboxrun"
+#define VERSION_FILE MARK_DIR "/version"
 
 struct needed_path {
     const char *path;
@@ -100,6 +101,14 @@ int runtimes_load(int dir_fd, const char *name, struct runtime *ret_runtime, str
     return 0;
 }
 
+static bool bears_mark(int dir_fd, const char *name)
+{
+    cleanup_close int root_fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    cleanup_close int mark_fd =
+        root_fd < 0 ? -1 : open_inside(root_fd, MARK_DIR, O_PATH | O_DIRECTORY);
+    return mark_fd >= 0;
+}
+
 static void scan_entry(int dir_fd, const struct dirent *entry, struct runtimes *runtimes)
 {
     if (entry->d_name[0] == '.' || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
@@ -111,7 +120,8 @@ static void scan_entry(int dir_fd, const struct dirent *entry, struct runtimes *
     }
     struct error err;
     if (runtimes_load(dir_fd, entry->d_name, &runtimes->entries[runtimes->count], &err) < 0)
-        log_event(LOG_LEVEL_WARN, "runtime left out", LOG_TEXT("runtime", entry->d_name),
+        log_event(bears_mark(dir_fd, entry->d_name) ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
+                  "runtime left out", LOG_TEXT("runtime", entry->d_name),
                   LOG_TEXT("error", err.text));
     else
         runtimes->count++;

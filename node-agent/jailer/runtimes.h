@@ -20,8 +20,8 @@ struct runtimes {
     struct runtime entries[PROTO_MAX_RUNTIMES];
 };
 
-/* Finds them; what looks like one and can't be used is logged and left out. -ENOENT if none is
- * left. */
+/* Finds them. One that bears our mark (/usr/lib/sandboxrun) and can't be used is logged and left
+ * out. -ENOENT if none is left. */
 int runtimes_scan(const char *path, struct runtimes *ret_runtimes, struct error *err);
 void runtimes_done(struct runtimes *runtimes);
 

@@ -41,7 +41,8 @@ class RawApi:
     """One connection, kept; as one user of the control plane."""
 
     def __init__(self, plane, user="admin"):
-        config = json.loads(plane.kubectl("config", "view", "--raw", "-o", "json", user=user).stdout)
+        view = plane.kubectl("config", "view", "--raw", "-o", "json", user=user)
+        config = json.loads(view.stdout)
         self.headers = {"Accept": "application/json"}
         self.context = ssl.create_default_context(cafile=plane.ca_file)
         self._authenticate(config["users"][0]["user"])

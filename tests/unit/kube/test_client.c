@@ -20,6 +20,7 @@ struct answer {
     unsigned int count;
     int status;
     int code;
+    uint64_t retry_after_ms;
     char reason[64];
     char error[MAX_ERROR_TEXT];
     char *body;
@@ -34,6 +35,7 @@ static void on_answer(const struct kube_response *response, void *arg)
     answer->count++;
     answer->status = response->status;
     answer->code = response->error.code;
+    answer->retry_after_ms = response->retry_after_ms;
     memcpy(answer->reason, response->reason, sizeof(answer->reason));
     memcpy(answer->error, response->error.text, sizeof(answer->error));
     free(answer->body);
@@ -214,12 +216,18 @@ static void test_retry_gives_up(void **state)
     struct server server;
     struct answer answer;
 
-    server_start(&server, "[{\"sticky\": true, \"status\": 503}]");
+    server_start(&server, "[{\"status\": 429, \"headers\": {\"Retry-After\": \"9\"}},"
+                          " {\"sticky\": true, \"status\": 503}]");
     server_client(&server);
+    ask(&server, &get, &answer);
+    assert_int_equal(answer.status, 429);
+    assert_int_equal(answer.retry_after_ms, 9000);
+    free(answer.body);
     ask(&server, &(struct kube_request){.method = "GET", .path = "/x", .retry_for_ms = 1200},
         &answer);
     assert_int_equal(answer.status, 503);
-    assert_in_range(server_count(&server, "GET"), 2, 4);
+    assert_int_equal(answer.retry_after_ms, 0);
+    assert_in_range(server_count(&server, "GET"), 3, 5);
     free(answer.body);
     server_stop(&server);
 }
@@ -404,13 +412,14 @@ static void test_free_from_an_answer(void **state)
     (void)send_to(&server, &(struct kube_request){.method = "GET", .path = "/slow"}, &answers[0]);
     (void)send_to(&server, &get, &answers[1]);
     (void)send_to(&server, &get, &answers[2]);
-    answers[1].free_client = true;
-    answers[2].free_client = true;
+    /* Whichever comes first: over HTTP/1.1 a newer libcurl lets the others wait for /slow. */
+    for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
+        answers[i].free_client = true;
     server_run(&server);
     server_run_for(&server, 200);
     assert_int_equal(answers[0].count + answers[1].count + answers[2].count, 1);
-    free(answers[1].body);
-    free(answers[2].body);
+    for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
+        free(answers[i].body);
     server_stop(&server);
 }
 
@@ -499,11 +508,10 @@ static void on_data(const char *bytes, size_t len, void *arg)
     }
 }
 
-static void on_ended(const struct kube_response *response, uint64_t retry_after_ms, void *arg)
+static void on_ended(const struct kube_response *response, void *arg)
 {
     struct stream_test *test = arg;
 
-    (void)retry_after_ms;
     test->ended++;
     test->status = response->status;
     loop_stop(test->server->loop);

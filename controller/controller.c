@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/controller.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/http_server.h"
+#include "common/kube/reflector.h"
+#include "common/log.h"
+#include "common/random.h"
+#include "controller/controller_metrics.h"
+#include "controller/patch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUNS_PATH   "/apis/" SANDBOXRUN_GROUP_VERSION "/sandboxruns"
+#define AGENTS_PATH "/apis/" SANDBOXRUN_GROUP_VERSION "/sandboxnodes"
+#define NODES_PATH  "/api/v1/nodes"
+
+/* A request under way. It names the run instead of pointing to it: the run may be gone when the
+ * answer comes. */
+struct write {
+    struct controller *controller;
+    struct kube_call *call;
+    enum action_kind kind;
+    enum run_reason reason;
+    char *name_space;
+    char *name;
+    char *uid;
+    char *version; /* that it was decided on */
+    char *node_name;
+    char sandbox_id[RANDOM_UUID_SIZE];
+    int64_t queued_us;
+    uint64_t started_ns;
+    struct write *prev, *next;
+};
+
+struct controller {
+    struct kube_client *client;
+    int64_t ttl_seconds;
+    struct nodes nodes;
+    struct runs runs;
+    struct plan plan;
+    struct controller_metrics metrics;
+    struct reflector *reflectors[WATCHED_COUNT];
+    bool synced[WATCHED_COUNT];
+    struct loop_timer *plan_timer; /* one at the end of this turn of the loop */
+    struct loop_timer *wake_timer; /* for the next deadline */
+    struct http_server *health;
+    struct write *writes;
+    unsigned int assigns_in_flight;
+    unsigned int writes_in_flight; /* the others */
+};
+
+static bool is_synced(const struct controller *controller)
+{
+    for (unsigned int i = 0; i < WATCHED_COUNT; i++) {
+        if (!controller->synced[i])
+            return false;
+    }
+    return true;
+}
+
+/* However much changes in a turn of the loop, one plan is made of it. */
+static void plan_soon(struct controller *controller)
+{
+    (void)loop_timer_arm(controller->plan_timer, 0);
+}
+
+static void write_free(struct write *write)
+{
+    free(write->name_space);
+    free(write->name);
+    free(write->uid);
+    free(write->version);
+    free(write->node_name);
+    free(write);
+}
+
+static void write_unlink(struct write *write)
+{
+    struct controller *controller = write->controller;
+    DL_DELETE(controller->writes, write);
+    if (write->kind == ACTION_ASSIGN)
+        controller->assigns_in_flight--;
+    else
+        controller->writes_in_flight--;
+}
+
+static void log_outcome(const struct write *write, enum write_outcome outcome,
+                        const struct kube_response *response)
+{
+    static const char *const done[] = {
+        [ACTION_ASSIGN] = "assigned the run",
+        [ACTION_FAIL] = "ended the run",
+        [ACTION_EXPLAIN] = "the run waits",
+        [ACTION_DELETE] = "deleted the run after its TTL",
+    };
+    static const char *const failed[] = {
+        [ACTION_ASSIGN] = "can't assign the run",
+        [ACTION_FAIL] = "can't end the run",
+        [ACTION_EXPLAIN] = "can't write why the run waits",
+        [ACTION_DELETE] = "can't delete the run after its TTL",
+    };
+    bool ok = outcome == WRITE_OUTCOME_OK;
+    bool overtaken = outcome == WRITE_OUTCOME_CONFLICT || outcome == WRITE_OUTCOME_GONE;
+    enum log_level level = write->kind == ACTION_ASSIGN || write->kind == ACTION_FAIL
+                               ? LOG_LEVEL_INFO
+                               : LOG_LEVEL_DEBUG;
+    if (!ok)
+        level = overtaken ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN;
+    log_event(
+        level, ok ? done[write->kind] : failed[write->kind],
+        LOG_TEXT("namespace", write->name_space), LOG_TEXT("run", write->name),
+        LOG_TEXT("node", write->node_name),
+        LOG_TEXT("sandboxID", write->sandbox_id[0] ? write->sandbox_id : NULL),
+        LOG_TEXT("reason", write->kind == ACTION_FAIL ? run_reason_name(write->reason) : NULL),
+        LOG_TEXT("error", ok ? NULL : response->error.text));
+}
+
+static void count_write(const struct write *write, enum write_outcome outcome)
+{
+    struct controller_metrics *metrics = &write->controller->metrics;
+    metric_add(&metrics->writes, outcome, 1);
+    if (outcome != WRITE_OUTCOME_OK)
+        return;
+    if (write->kind == ACTION_ASSIGN) {
+        metric_observe(&metrics->assign_seconds, 0,
+                       (double)(clock_monotonic_ns() - write->started_ns) / 1e9);
+        metric_observe(&metrics->queue_seconds, 0,
+                       (double)(clock_realtime_us() - write->queued_us) / 1e6);
+    } else if (write->kind == ACTION_FAIL) {
+        controller_metrics_count_failed(metrics, write->reason);
+    } else if (write->kind == ACTION_DELETE) {
+        metric_add(&metrics->deleted, 0, 1);
+    }
+}
+
+static void write_answered(const struct kube_response *response, void *arg)
+{
+    struct write *write = arg;
+    struct controller *controller = write->controller;
+    enum write_outcome outcome = write_outcome(response->status);
+    struct run_digest *run = runs_find(&controller->runs, write->name_space, write->name);
+    /* After a conflict, too, there is nothing to do before the watch has told what happened. */
+    enum write_result result = outcome == WRITE_OUTCOME_OK || outcome == WRITE_OUTCOME_CONFLICT ||
+                                       outcome == WRITE_OUTCOME_GONE
+                                   ? WRITE_SETTLED
+                                   : WRITE_FAILED;
+    if (run && strcmp(run->facts.uid, write->uid) == 0)
+        runs_end_write(&controller->runs, run, write->version, result, clock_realtime_us());
+    log_outcome(write, outcome, response);
+    count_write(write, outcome);
+    write_unlink(write);
+    write_free(write);
+    plan_soon(controller);
+}
+
+static struct write *write_new(struct controller *controller, const struct action *action)
+{
+    const struct run_facts *facts = &action->run->facts;
+    const char *node_name = action->node ? action->node->name : facts->node_name;
+    struct write *write = calloc(1, sizeof(*write));
+    if (!write)
+        return NULL;
+    write->controller = controller;
+    write->kind = action->kind;
+    write->reason = action->reason;
+    write->queued_us = action->run->queued_us;
+    write->name_space = strdup(facts->name_space);
+    write->name = strdup(facts->name);
+    write->uid = strdup(facts->uid);
+    write->version = strdup(facts->resource_version);
+    write->node_name = node_name ? strdup(node_name) : NULL;
+    if (!write->name_space || !write->name || !write->uid || !write->version ||
+        (node_name && !write->node_name)) {
+        write_free(write);
+        return NULL;
+    }
+    return write;
+}
+
+static int send_write(struct write *write, const struct action *action, struct error *err)
+{
+    struct controller *controller = write->controller;
+    struct write_request request;
+    if (write->kind == ACTION_ASSIGN) {
+        int r = random_uuid(write->sandbox_id);
+        if (r < 0)
+            return error_set_errno(err, -r, "can't make a sandbox id");
+    }
+    int r = write_request_make(action, write->sandbox_id, clock_realtime_us(), &request, err);
+    if (r < 0)
+        return r;
+    const struct kube_request call = {
+        .method = request.method,
+        .path = buf_str(&request.path),
+        .content_type = request.content_type,
+        .body = buf_str(&request.body),
+        .body_len = request.body.len,
+        .retry_for_ms = WRITE_RETRY_MS,
+    };
+    write->started_ns = clock_monotonic_ns();
+    r = kube_client_send(controller->client, &call, write_answered, write, &write->call, err);
+    write_request_done(&request);
+    return r;
+}
+
+static void perform(struct controller *controller, const struct action *action)
+{
+    struct error err = {0};
+    struct write *write = write_new(controller, action);
+    int r = write ? send_write(write, action, &err)
+                  : error_set(&err, ENOMEM, "out of memory while writing about a run");
+    if (r < 0) {
+        log_event(LOG_LEVEL_ERROR, "can't send a write about the run",
+                  LOG_TEXT("namespace", action->run->facts.name_space),
+                  LOG_TEXT("run", action->run->facts.name), LOG_TEXT("error", err.text));
+        runs_end_write(&controller->runs, action->run, action->run->facts.resource_version,
+                       WRITE_FAILED, clock_realtime_us());
+        if (write)
+            write_free(write);
+        plan_soon(controller);
+        return;
+    }
+    DL_APPEND(controller->writes, write);
+    if (write->kind == ACTION_ASSIGN)
+        controller->assigns_in_flight++;
+    else
+        controller->writes_in_flight++;
+}
+
+static void arm_wake_timer(struct controller *controller, int64_t now_us)
+{
+    int64_t wake_us = controller->plan.wake_us;
+    if (wake_us == INT64_MAX) {
+        loop_timer_disarm(controller->wake_timer);
+        return;
+    }
+    /* Rounded up: a timer that is early by a part of a millisecond finds nothing due. */
+    int64_t delay_ms = wake_us > now_us ? (wake_us - now_us + 999) / 1000 : 0;
+    if (delay_ms > MAX_TIMER_MS)
+        delay_ms = MAX_TIMER_MS;
+    (void)loop_timer_arm(controller->wake_timer, (uint64_t)delay_ms);
+}
+
+static void plan_now(void *arg)
+{
+    struct controller *controller = arg;
+    /* Before everything is known, nodes look empty and runs look lost. */
+    if (!is_synced(controller))
+        return;
+    const struct plan_input input = {
+        .runs = &controller->runs,
+        .nodes = &controller->nodes,
+        .now_us = clock_realtime_us(),
+        .ttl_seconds = controller->ttl_seconds,
+        .assign_room = MAX_ASSIGNS_IN_FLIGHT - controller->assigns_in_flight,
+        .write_room = MAX_WRITES_IN_FLIGHT - controller->writes_in_flight,
+    };
+    plan_make(&input, &controller->plan);
+    for (unsigned int i = 0; i < controller->plan.count; i++)
+        perform(controller, &controller->plan.actions[i]);
+    /* Without room for writes whoever is due stays due: the next answer plans again. */
+    if (controller->writes_in_flight < MAX_WRITES_IN_FLIGHT)
+        arm_wake_timer(controller, input.now_us);
+}
+
+static void run_changed(const cJSON *object, void *arg)
+{
+    struct controller *controller = arg;
+    struct error err = {0};
+    if (runs_upsert(&controller->runs, object, clock_realtime_us(), NULL, &err) < 0)
+        log_event(LOG_LEVEL_ERROR, "can't take over a SandboxRun",
+                  LOG_TEXT("namespace", json_get_string(object, "metadata.namespace")),
+                  LOG_TEXT("run", json_get_string(object, "metadata.name")),
+                  LOG_TEXT("error", err.text));
+    plan_soon(controller);
+}
+
+static void run_gone(const char *name_space, const char *name, const char *uid, void *arg)
+{
+    struct controller *controller = arg;
+    runs_remove(&controller->runs, name_space, name, uid);
+    plan_soon(controller);
+}
+
+static void agent_changed(const cJSON *object, void *arg)
+{
+    struct controller *controller = arg;
+    struct node *node;
+    struct error err = {0};
+    if (nodes_set_agent(&controller->nodes, object, &node, &err) == 0)
+        runs_touch_node(&controller->runs, node);
+    else
+        log_event(LOG_LEVEL_ERROR, "can't take over a SandboxNode",
+                  LOG_TEXT("node", json_get_string(object, "metadata.name")),
+                  LOG_TEXT("error", err.text));
+    plan_soon(controller);
+}
+
+static void agent_gone(const char *name_space, const char *name, const char *uid, void *arg)
+{
+    struct controller *controller = arg;
+    (void)name_space;
+    (void)uid;
+    struct node *node = nodes_remove_agent(&controller->nodes, name);
+    if (node)
+        runs_touch_node(&controller->runs, node);
+    plan_soon(controller);
+}
+
+static void node_changed(const cJSON *object, void *arg)
+{
+    struct controller *controller = arg;
+    struct error err = {0};
+    if (nodes_set_core(&controller->nodes, object, &err) < 0)
+        log_event(LOG_LEVEL_ERROR, "can't take over a Node",
+                  LOG_TEXT("node", json_get_string(object, "metadata.name")),
+                  LOG_TEXT("error", err.text));
+    plan_soon(controller);
+}
+
+static void node_gone(const char *name_space, const char *name, const char *uid, void *arg)
+{
+    struct controller *controller = arg;
+    (void)name_space;
+    (void)uid;
+    nodes_remove_core(&controller->nodes, name);
+    plan_soon(controller);
+}
+
+static void mark_synced(struct controller *controller, enum watched watched)
+{
+    bool before = is_synced(controller);
+    controller->synced[watched] = true;
+    if (!before && is_synced(controller))
+        log_event(LOG_LEVEL_INFO, "runs and nodes are known, assigning begins",
+                  LOG_NUMBER("runs", HASH_COUNT(controller->runs.by_key)),
+                  LOG_NUMBER("nodes", HASH_COUNT(controller->nodes.by_name)));
+    plan_soon(controller);
+}
+
+static void runs_synced(void *arg)
+{
+    mark_synced(arg, WATCHED_RUNS);
+}
+
+static void agents_synced(void *arg)
+{
+    mark_synced(arg, WATCHED_AGENTS);
+}
+
+static void nodes_synced(void *arg)
+{
+    mark_synced(arg, WATCHED_NODES);
+}
+
+static int start_watches(struct controller *controller, struct error *err)
+{
+    static const struct {
+        const char *path;
+        struct reflector_handlers handlers;
+    } watches[WATCHED_COUNT] = {
+        [WATCHED_RUNS] = {RUNS_PATH, {run_changed, run_gone, runs_synced}},
+        [WATCHED_AGENTS] = {AGENTS_PATH, {agent_changed, agent_gone, agents_synced}},
+        [WATCHED_NODES] = {NODES_PATH, {node_changed, node_gone, nodes_synced}},
+    };
+    for (unsigned int i = 0; i < WATCHED_COUNT; i++) {
+        const struct reflector_options options = {.path = watches[i].path,
+                                                  .name = watched_name((enum watched)i)};
+        int r = reflector_new(controller->client, &options, &watches[i].handlers, controller,
+                              &controller->reflectors[i], err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int answer_healthz(struct buf *body, const char **ret_content_type, void *arg)
+{
+    (void)ret_content_type;
+    (void)arg;
+    return buf_append_str(body, "ok\n") < 0 ? 500 : 200;
+}
+
+static int answer_readyz(struct buf *body, const char **ret_content_type, void *arg)
+{
+    const struct controller *controller = arg;
+    int status = 200;
+    (void)ret_content_type;
+    for (unsigned int i = 0; i < WATCHED_COUNT; i++) {
+        bool healthy = controller->synced[i] && reflector_is_healthy(controller->reflectors[i]);
+        if (!healthy)
+            status = 503;
+        if (buf_printf(body, "%s: %s\n", watched_name((enum watched)i),
+                       healthy ? "ok" : "the watch is not up to date") < 0)
+            return 500;
+    }
+    return status;
+}
+
+static int answer_metrics(struct buf *body, const char **ret_content_type, void *arg)
+{
+    struct controller *controller = arg;
+    struct metric *errors = &controller->metrics.watch_errors;
+    for (unsigned int i = 0; i < WATCHED_COUNT; i++)
+        metric_add(errors, i,
+                   (double)reflector_stats(controller->reflectors[i]).errors - errors->values[i]);
+    *ret_content_type = "text/plain; version=0.0.4";
+    return controller_metrics_print(&controller->metrics, &controller->runs, &controller->nodes,
+                                    body) < 0
+               ? 500
+               : 200;
+}
+
+static int start_health(struct controller *controller, const char *address, struct error *err)
+{
+    static const struct http_route routes[] = {
+        {"/healthz", answer_healthz},
+        {"/readyz", answer_readyz},
+        {"/metrics", answer_metrics},
+        {0},
+    };
+    if (!address)
+        return 0;
+    return http_server_new(kube_client_loop(controller->client), address, routes, controller,
+                           &controller->health, err);
+}
+
+int controller_new(struct kube_client *client, const struct controller_options *options,
+                   struct controller **ret_controller, struct error *err)
+{
+    struct loop *loop = kube_client_loop(client);
+    struct controller *controller = calloc(1, sizeof(*controller));
+    if (!controller)
+        return error_set(err, ENOMEM, "out of memory");
+    controller->client = client;
+    controller->ttl_seconds = options->ttl_seconds;
+    runs_init(&controller->runs, &controller->nodes);
+    controller_metrics_init(&controller->metrics);
+    int r = loop_timer_new(loop, plan_now, controller, &controller->plan_timer);
+    if (r == 0)
+        r = loop_timer_new(loop, plan_now, controller, &controller->wake_timer);
+    if (r < 0)
+        (void)error_set_errno(err, -r, "can't make a timer");
+    if (r == 0)
+        r = start_watches(controller, err);
+    if (r == 0)
+        r = start_health(controller, options->health_address, err);
+    if (r < 0) {
+        controller_free(controller);
+        return r;
+    }
+    *ret_controller = controller;
+    return 0;
+}
+
+void controller_free(struct controller *controller)
+{
+    struct write *write, *next;
+    if (!controller)
+        return;
+    http_server_free(controller->health);
+    for (unsigned int i = 0; i < WATCHED_COUNT; i++)
+        reflector_free(controller->reflectors[i]);
+    DL_FOREACH_SAFE (controller->writes, write, next) {
+        kube_call_cancel(write->call);
+        write_free(write);
+    }
+    loop_timer_free(controller->plan_timer);
+    loop_timer_free(controller->wake_timer);
+    runs_done(&controller->runs);
+    nodes_done(&controller->nodes);
+    free(controller);
+}

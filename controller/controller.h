@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+#include "common/kube/client.h"
+
+#include <stdint.h>
+
+/*
+ * The controller's effects: three watches feed what is known of runs and nodes, a plan is made
+ * when something of it has changed or a time has come, and its actions are sent.
+ */
+struct controller;
+
+struct controller_options {
+    int64_t ttl_seconds;        /* of a finished run that sets none */
+    const char *health_address; /* of /healthz, /readyz and /metrics; NULL: none */
+};
+
+/* Starts at once, on the client's loop. */
+int controller_new(struct kube_client *client, const struct controller_options *options,
+                   struct controller **ret_controller, struct error *err);
+
+/* Must go before its client does. What is under way is cancelled, and found out from the objects
+ * by the next controller. NULL is fine. */
+void controller_free(struct controller *controller);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* Every bound of the controller; what happens at each is said where it is used. */
+#define MAX_ASSIGNS_IN_FLIGHT 64u /* assignments have room of their own: */
+#define MAX_WRITES_IN_FLIGHT  32u /* a thousand deletions don't hold them up */
+#define MAX_PLAN_ACTIONS      (MAX_ASSIGNS_IN_FLIGHT + MAX_WRITES_IN_FLIGHT)
+#define MAX_ACTION_MESSAGE    512
+#define MAX_RUN_KEY           512   /* "namespace/name", each at most MAX_RUN_NAME bytes */
+#define MAX_BLOCKED_REQUESTS  64    /* kinds of requests known to have no room, in one pass */
+#define MAX_NODE_LABELS       256   /* of one core Node; a node with more takes no new work */
+#define MAX_TIMER_MS          60000 /* the wall clock may be set meanwhile */
+
+#define WAITING_AFTER_US 2000000  /* a run that waits longer is told why */
+#define BACKOFF_FIRST_US 500000   /* after a write that failed, doubled each time */
+#define BACKOFF_LAST_US  30000000 /* up to this */
+#define WRITE_RETRY_MS   5000     /* by the client, before the planner hears of it */
+#define ORPHAN_MIN_US    40000000 /* how long a lost agent's runs may still be reported: */
+#define ORPHAN_GRACE_US  20000000 /* the longer of both, this one added to the timeout */

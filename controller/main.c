@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * sandboxrun-controller: gives every SandboxRun to a node, and takes away what is finished.
+ *
+ * Theory of operation
+ *
+ * One process, one thread, uid 65532, no capability, no file of its own: all state is in the API
+ * server. A controller that dies loses nothing; the next one reads everything anew.
+ *
+ *      API server ── list + watch ──▶ reflectors ──▶ runs, nodes      what is known
+ *          ▲                                            │
+ *          │                                            ▼
+ *          └── PATCH status, DELETE ◀── actions ◀── plan, scheduler   what is to be done
+ *
+ * Three reflectors follow SandboxRuns of all namespaces, SandboxNodes and core Nodes. Of a run a
+ * digest is kept (facts.h), never its code or output. Whatever changes marks a run to be looked
+ * at; at the end of the loop's turn one plan is made of all changes. Nothing is planned before
+ * each of the three has delivered its first list. The only other thing that starts a plan is one
+ * timer for the earliest deadline of any run: an explanation, a queue timeout, a back-off, a TTL.
+ * No timer is on the way from a created run to its assignment.
+ *
+ * plan.c and scheduler.c decide, without I/O. What they decide is accounted for at once, so that
+ * the next decision counts it, and sent by controller.c. A claim is one merge patch on the status:
+ * phase, node, the instance of the node's agent, and a sandbox id that never was before. It carries
+ * the resourceVersion it was decided on, as every write here does, so that it changes exactly that
+ * version or nothing. After a conflict the watch tells what happened, and the run is decided on
+ * again. A controller that was stopped and wakes up therefore overwrites nothing.
+ *
+ * Who dies                what happens
+ *   this controller       runs under way go on; new ones wait for the next controller
+ *   the API server        writes back off, watches come back by themselves, /readyz says so
+ *   an agent              its node is not ready or has another instance; what was assigned to the
+ *                         old one is reported or given back by the new one, and failed here when
+ *                         neither can happen any more
+ *
+ * What is under way is bounded (limits.h), assignments apart from the other writes. SIGTERM and
+ * SIGINT end the loop; requests under way are cancelled, and the process exits with 0.
+ */
+#include "common/kube/config.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "controller/controller.h"
+#include "controller/options.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define EXIT_USAGE 2
+
+struct program {
+    struct kube_config config;
+    struct loop *loop;
+    struct loop_signal *terminate;
+    struct loop_signal *interrupt;
+    struct kube_client *client;
+    struct controller *controller;
+};
+
+static void end_loop(int signum, void *arg)
+{
+    log_event(LOG_LEVEL_INFO, "ending on a signal", LOG_NUMBER("signal", signum));
+    loop_stop(arg);
+}
+
+static int watch_signals(struct program *program, struct error *err)
+{
+    int r = loop_signal_new(program->loop, SIGTERM, end_loop, program->loop, &program->terminate);
+    if (r == 0)
+        r = loop_signal_new(program->loop, SIGINT, end_loop, program->loop, &program->interrupt);
+    return r < 0 ? error_set_errno(err, -r, "can't watch signals") : 0;
+}
+
+static int start(struct program *program, struct error *err)
+{
+    const struct controller_options options = {
+        .ttl_seconds = arg_ttl_seconds,
+        .health_address = arg_health_address,
+    };
+    int r = kube_config_load(arg_kubeconfig, &program->config, err);
+    if (r == 0)
+        r = loop_new(&program->loop, err);
+    if (r == 0)
+        r = watch_signals(program, err);
+    if (r == 0)
+        r = kube_client_new(program->loop, &program->config,
+                            "sandboxrun-controller/" SANDBOXRUN_VERSION, &program->client, err);
+    if (r == 0)
+        r = controller_new(program->client, &options, &program->controller, err);
+    return r;
+}
+
+/* The reverse of start(), also where that stopped half-way. */
+static void finish(struct program *program)
+{
+    controller_free(program->controller);
+    kube_client_free(program->client);
+    loop_signal_free(program->interrupt);
+    loop_signal_free(program->terminate);
+    loop_free(program->loop);
+    kube_config_done(&program->config);
+}
+
+int main(int argc, char **argv)
+{
+    struct error err = {0};
+    struct program program = {0};
+    int r = options_parse(argc, argv, &err);
+    if (r < 0) {
+        (void)fprintf(stderr, "sandboxrun-controller: %s\n", err.text);
+        return EXIT_USAGE;
+    }
+    if (r == 0)
+        return EXIT_SUCCESS;
+    log_init("controller", arg_log_level, LOG_FORMAT_JSON);
+    r = start(&program, &err);
+    if (r == 0) {
+        log_event(LOG_LEVEL_INFO, "started", LOG_TEXT("version", SANDBOXRUN_VERSION),
+                  LOG_TEXT("server", program.config.server));
+        r = loop_run(program.loop, &err);
+    }
+    if (r < 0)
+        log_event(LOG_LEVEL_ERROR, "can't go on", LOG_TEXT("error", err.text));
+    finish(&program);
+    return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+#include "common/log.h"
+
+#include <stdint.h>
+
+/* The command line, as read by options_parse(). */
+extern const char *arg_kubeconfig; /* NULL: in-cluster configuration */
+extern const char *arg_health_address;
+extern int64_t arg_ttl_seconds;
+extern enum log_level arg_log_level;
+
+/* 1 to go on, 0 if --help or --version was printed, -EINVAL with one line in err. */
+int options_parse(int argc, char **argv, struct error *err);

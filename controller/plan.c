@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define US_PER_SECOND 1000000
+
+struct planner {
+    const struct plan_input *in;
+    struct plan *plan;
+    unsigned int assign_room;
+    unsigned int write_room;
+    struct {
+        const struct run_digest *run;
+        enum wait_reason reason;
+    } blocked[MAX_BLOCKED_REQUESTS];
+    unsigned int blocked_count;
+};
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static struct action *add_action(struct planner *p, enum action_kind kind, struct run_digest *run,
+                                 struct node *node)
+{
+    struct action *action = &p->plan->actions[p->plan->count++];
+    *action = (struct action){.kind = kind, .run = run, .node = node};
+    if (kind == ACTION_ASSIGN)
+        p->assign_room--;
+    else
+        p->write_room--;
+    runs_begin_write(p->in->runs, run, node);
+    return action;
+}
+
+static void fail(struct planner *p, struct run_digest *run, enum run_reason reason,
+                 const char *message)
+{
+    struct action *action = add_action(p, ACTION_FAIL, run, NULL);
+    action->reason = reason;
+    (void)snprintf(action->message, sizeof(action->message), "%s", message);
+}
+
+static int64_t queue_deadline(const struct run_digest *run)
+{
+    return run->queued_us + (int64_t)run->facts.queue_timeout_seconds * US_PER_SECOND;
+}
+
+static void fail_queue_timeout(struct planner *p, struct run_digest *run)
+{
+    struct scheduler_choice choice;
+    char message[MAX_ACTION_MESSAGE], why[MAX_ACTION_MESSAGE - 100];
+    scheduler_choose(&run->facts.request, p->in->nodes, &choice);
+    scheduler_explain(&run->facts.request, &choice, why, sizeof(why));
+    (void)snprintf(message, sizeof(message), "no room for %" PRIu32 " s (queueTimeoutSeconds): %s",
+                   run->facts.queue_timeout_seconds, why);
+    fail(p, run, RUN_REASON_QUEUE_TIMEOUT, message);
+}
+
+/* Returns when to look again. */
+static int64_t plan_pending(struct planner *p, struct run_digest *run)
+{
+    const struct run_facts *facts = &run->facts;
+    if (facts->deleting) {
+        fail(p, run, RUN_REASON_CANCELLED, "deleted before it was assigned to a node");
+        return INT64_MAX;
+    }
+    if (facts->invalid) {
+        fail(p, run, RUN_REASON_INVALID_SPEC, facts->invalid);
+        return INT64_MAX;
+    }
+    int64_t deadline = queue_deadline(run);
+    if (p->in->now_us >= deadline) {
+        fail_queue_timeout(p, run);
+        return INT64_MAX;
+    }
+    p->in->runs->queue_changed = true;
+    int64_t explain_us = run->queued_us + WAITING_AFTER_US;
+    return p->in->now_us < explain_us ? smaller(explain_us, deadline) : deadline;
+}
+
+static bool agent_is_gone(const struct run_digest *run)
+{
+    const struct node *node = run->node;
+    return node && (!node->agent || !run->facts.agent_instance ||
+                    strcmp(node->agent->instance, run->facts.agent_instance) != 0);
+}
+
+/* An agent that has started anew reports what it finds in its spool, and gives back what it never
+ * started; a jailer that lost its agent has ended what was running. Only when all that must be
+ * over, and the deadline of the run too, is nobody left who could end it. */
+static int64_t plan_assigned(struct planner *p, struct run_digest *run)
+{
+    const struct run_facts *facts = &run->facts;
+    if (!agent_is_gone(run)) {
+        run->orphaned_us = 0;
+        return INT64_MAX;
+    }
+    if (run->orphaned_us == 0)
+        run->orphaned_us = p->in->now_us;
+    int64_t grace_us = (int64_t)facts->timeout_seconds * US_PER_SECOND + ORPHAN_GRACE_US;
+    if (grace_us < ORPHAN_MIN_US)
+        grace_us = ORPHAN_MIN_US;
+    int64_t deadline = run->orphaned_us + grace_us;
+    if (p->in->now_us < deadline)
+        return deadline;
+
+    char message[MAX_ACTION_MESSAGE];
+    bool restarted = run->node->agent != NULL;
+    (void)snprintf(message, sizeof(message),
+                   restarted ? "the agent on node %s was restarted and has not reported this run "
+                               "for %" PRId64 " s; it is not started again"
+                             : "node %s has had no agent for %" PRId64
+                               " s; the run is not started again",
+                   facts->node_name, grace_us / US_PER_SECOND);
+    fail(p, run, restarted ? RUN_REASON_AGENT_RESTARTED : RUN_REASON_NODE_LOST, message);
+    return INT64_MAX;
+}
+
+static int64_t plan_finished(struct planner *p, struct run_digest *run)
+{
+    const struct run_facts *facts = &run->facts;
+    if (facts->deleting)
+        return INT64_MAX;
+    int64_t ttl = facts->ttl_seconds >= 0 ? facts->ttl_seconds : p->in->ttl_seconds;
+    int64_t deadline = run->finished_us + ttl * US_PER_SECOND;
+    if (p->in->now_us < deadline)
+        return deadline;
+    (void)add_action(p, ACTION_DELETE, run, NULL);
+    return INT64_MAX;
+}
+
+static void plan_run(struct planner *p, struct run_digest *run)
+{
+    static int64_t (*const by_phase[RUN_PHASE_COUNT])(struct planner * p,
+                                                      struct run_digest * run) = {
+        [RUN_PHASE_PENDING] = plan_pending,  [RUN_PHASE_SCHEDULED] = plan_assigned,
+        [RUN_PHASE_RUNNING] = plan_assigned, [RUN_PHASE_SUCCEEDED] = plan_finished,
+        [RUN_PHASE_FAILED] = plan_finished,
+    };
+    if (run->writing || run->settled)
+        return;
+    int64_t at_us = run->not_before_us;
+    if (p->in->now_us >= at_us)
+        at_us = by_phase[run->facts.phase](p, run);
+    runs_wake_at(p->in->runs, run, at_us);
+}
+
+/* Whether run is known to have no place, from what was tried before it in this pass: a request
+ * that asks for no less found no room, or, to keep the order within a namespace, an earlier one
+ * that would go to the same nodes waits for room there. */
+static bool is_blocked(const struct planner *p, const struct run_digest *run,
+                       enum wait_reason *ret_reason)
+{
+    const struct run_request *request = &run->facts.request;
+    for (unsigned int i = 0; i < p->blocked_count; i++) {
+        const struct run_digest *earlier = p->blocked[i].run;
+        const struct run_request *other = &earlier->facts.request;
+        bool no_less =
+            request->memory_bytes >= other->memory_bytes && request->cpu_milli >= other->cpu_milli;
+        bool in_line = p->blocked[i].reason == WAIT_NO_ROOM && earlier->tenant == run->tenant;
+        if ((no_less || in_line) && request_same_placement(request, other)) {
+            *ret_reason = p->blocked[i].reason;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NULL: no place, and ret_reason tells why. */
+static struct node *find_place(struct planner *p, const struct run_digest *run,
+                               enum wait_reason *ret_reason)
+{
+    struct scheduler_choice choice;
+    if (is_blocked(p, run, ret_reason))
+        return NULL;
+    scheduler_choose(&run->facts.request, p->in->nodes, &choice);
+    if (choice.node)
+        return choice.node;
+    *ret_reason = scheduler_wait_reason(&choice);
+    if (p->blocked_count < MAX_BLOCKED_REQUESTS) {
+        p->blocked[p->blocked_count].run = run;
+        p->blocked[p->blocked_count++].reason = *ret_reason;
+    }
+    return NULL;
+}
+
+/* Says why a run waits, once it has waited for a while, and again when the reason is another. */
+static void explain(struct planner *p, struct run_digest *run, enum wait_reason reason)
+{
+    struct scheduler_choice choice;
+    if (p->write_room == 0 || p->in->now_us < run->queued_us + WAITING_AFTER_US ||
+        strcmp(run->facts.waiting_reason, wait_reason_name(reason)) == 0)
+        return;
+    struct action *action = add_action(p, ACTION_EXPLAIN, run, NULL);
+    scheduler_choose(&run->facts.request, p->in->nodes, &choice);
+    scheduler_explain(&run->facts.request, &choice, action->message, sizeof(action->message));
+    action->waits_for = reason;
+}
+
+/* Places the oldest run of tenant that can be placed; false if there is none. */
+static bool serve_tenant(struct planner *p, struct tenant *tenant)
+{
+    while (tenant->cursor) {
+        struct run_digest *run = tenant->cursor;
+        enum wait_reason reason;
+        tenant->cursor = run->queue_next;
+        if (run->writing || run->settled || p->in->now_us < run->not_before_us)
+            continue;
+        struct node *node = find_place(p, run, &reason);
+        if (node) {
+            (void)add_action(p, ACTION_ASSIGN, run, node);
+            return true;
+        }
+        explain(p, run, reason);
+    }
+    return false;
+}
+
+/* One run of each namespace at most. Who was served goes to the end of the line, and stays there
+ * for the next plan; who was not keeps his place. */
+static bool serve_round(struct planner *p, unsigned int tenants)
+{
+    struct runs *runs = p->in->runs;
+    struct tenant *tenant = runs->turn;
+    bool served = false;
+    for (unsigned int i = 0; i < tenants && p->assign_room > 0; i++) {
+        struct tenant *next = tenant->next;
+        if (serve_tenant(p, tenant)) {
+            DL_DELETE(runs->turn, tenant);
+            DL_APPEND(runs->turn, tenant);
+            served = true;
+        }
+        tenant = next;
+    }
+    return served;
+}
+
+/* Namespaces take turns until there is no room or nothing fits. */
+static void plan_queues(struct planner *p)
+{
+    struct runs *runs = p->in->runs;
+    struct tenant *tenant;
+    unsigned int tenants = 0;
+    if (!runs->queue_changed && !p->in->nodes->changed)
+        return;
+    DL_FOREACH (runs->turn, tenant) {
+        tenant_sort(tenant);
+        tenant->cursor = tenant->queue;
+        tenants++;
+    }
+    while (p->assign_room > 0 && serve_round(p, tenants))
+        ;
+    /* Without room left somebody may have been passed over: the flags stay for the next plan. */
+    if (p->assign_room > 0 && p->write_room > 0) {
+        runs->queue_changed = false;
+        p->in->nodes->changed = false;
+    }
+    runs_drop_empty_tenants(runs);
+}
+
+void plan_make(const struct plan_input *input, struct plan *ret_plan)
+{
+    struct planner p = {
+        .in = input,
+        .plan = ret_plan,
+        .assign_room = input->assign_room,
+        .write_room = input->write_room,
+    };
+    ret_plan->count = 0;
+    while (p.write_room > 0) {
+        struct run_digest *run = runs_next(input->runs, input->now_us);
+        if (!run)
+            break;
+        plan_run(&p, run);
+    }
+    plan_queues(&p);
+    const struct wakeup *first = wakeups_first(&input->runs->wakeups);
+    ret_plan->wake_us = first ? first->at_us : INT64_MAX;
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/runs.h"
+
+#include "controller/limits.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* creationTimestamp has whole seconds, cut off: counted from its end nothing is too early. */
+#define CREATION_GRANULARITY_US 999999
+
+void runs_init(struct runs *runs, struct nodes *nodes)
+{
+    *runs = (struct runs){.nodes = nodes};
+}
+
+/* False for names that no object of the API server can have. */
+static bool make_key(const char *name_space, const char *name, char ret_key[static MAX_RUN_KEY])
+{
+    return snprintf(ret_key, MAX_RUN_KEY, "%s/%s", name_space, name) < MAX_RUN_KEY;
+}
+
+struct run_digest *runs_find(const struct runs *runs, const char *name_space, const char *name)
+{
+    struct run_digest *run = NULL;
+    char key[MAX_RUN_KEY];
+    if (make_key(name_space, name, key))
+        HASH_FIND_STR(runs->by_key, key, run);
+    return run;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void tenant_free(struct runs *runs, struct tenant *tenant)
+{
+    if (tenant->hh.tbl)
+        HASH_DEL(runs->tenants_by_name, tenant);
+    free(tenant->name_space);
+    free(tenant);
+}
+
+static struct tenant *tenant_get(struct runs *runs, const char *name_space)
+{
+    struct tenant *tenant = NULL;
+    HASH_FIND_STR(runs->tenants_by_name, name_space, tenant);
+    if (tenant)
+        return tenant;
+    tenant = calloc(1, sizeof(*tenant));
+    if (!tenant)
+        return NULL;
+    tenant->name_space = strdup(name_space);
+    if (tenant->name_space)
+        HASH_ADD_KEYPTR(hh, runs->tenants_by_name, tenant->name_space, strlen(tenant->name_space),
+                        tenant);
+    if (!tenant->name_space || !tenant->hh.tbl) {
+        tenant_free(runs, tenant);
+        return NULL;
+    }
+    DL_APPEND(runs->turn, tenant);
+    return tenant;
+}
+
+static int compare_age(const struct run_digest *a, const struct run_digest *b)
+{
+    if (a->facts.creation_us != b->facts.creation_us)
+        return a->facts.creation_us < b->facts.creation_us ? -1 : 1;
+    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
+void tenant_sort(struct tenant *tenant)
+{
+    if (!tenant->sorted)
+        DL_SORT2(tenant->queue, compare_age, queue_prev, queue_next);
+    tenant->sorted = true;
+}
+
+void runs_drop_empty_tenants(struct runs *runs)
+{
+    struct tenant *tenant, *next;
+    DL_FOREACH_SAFE (runs->turn, tenant, next) {
+        if (tenant->queue)
+            continue;
+        DL_DELETE(runs->turn, tenant);
+        tenant_free(runs, tenant);
+    }
+}
+
+static void leave_node(struct runs *runs, struct run_digest *run)
+{
+    struct node *node = run->node;
+    if (!node)
+        return;
+    run->node = NULL;
+    DL_DELETE2(node->runs, run, node_prev, node_next);
+    nodes_give_back(runs->nodes, node, &run->facts.request);
+    nodes_release(runs->nodes, node);
+}
+
+static void enter_node(struct run_digest *run, struct node *node)
+{
+    run->node = node;
+    DL_APPEND2(node->runs, run, node_prev, node_next);
+    node_take(node, &run->facts.request);
+}
+
+static void leave_queue(struct runs *runs, struct run_digest *run)
+{
+    if (!run->tenant)
+        return;
+    if (run->tenant->cursor == run)
+        run->tenant->cursor = run->queue_next;
+    DL_DELETE2(run->tenant->queue, run, queue_prev, queue_next);
+    run->tenant = NULL;
+    runs->waiting--;
+}
+
+static int enter_queue(struct runs *runs, struct run_digest *run)
+{
+    struct tenant *tenant = tenant_get(runs, run->facts.name_space);
+    if (!tenant)
+        return -ENOMEM;
+    tenant->sorted =
+        !tenant->queue || (tenant->sorted && compare_age(tenant->queue->queue_prev, run) <= 0);
+    DL_APPEND2(tenant->queue, run, queue_prev, queue_next);
+    run->tenant = tenant;
+    runs->waiting++;
+    runs->queue_changed = true;
+    return 0;
+}
+
+/* A run that only waits for room. */
+static bool belongs_in_queue(const struct run_facts *facts)
+{
+    return facts->phase == RUN_PHASE_PENDING && !facts->deleting && !facts->invalid;
+}
+
+static bool is_assigned(const struct run_facts *facts)
+{
+    return (facts->phase == RUN_PHASE_SCHEDULED || facts->phase == RUN_PHASE_RUNNING) &&
+           facts->node_name;
+}
+
+void runs_touch(struct runs *runs, struct run_digest *run)
+{
+    if (run->dirty)
+        return;
+    run->dirty = true;
+    DL_APPEND2(runs->dirty, run, dirty_prev, dirty_next);
+}
+
+static void untouch(struct runs *runs, struct run_digest *run)
+{
+    if (!run->dirty)
+        return;
+    run->dirty = false;
+    DL_DELETE2(runs->dirty, run, dirty_prev, dirty_next);
+}
+
+void runs_touch_node(struct runs *runs, struct node *node)
+{
+    struct run_digest *run;
+    DL_FOREACH2(node->runs, run, node_next)
+    {
+        runs_touch(runs, run);
+    }
+}
+
+/* Files run by its facts. */
+static int file_run(struct runs *runs, struct run_digest *run)
+{
+    if (belongs_in_queue(&run->facts))
+        return enter_queue(runs, run);
+    if (!is_assigned(&run->facts))
+        return 0;
+    struct node *node = nodes_get(runs->nodes, run->facts.node_name);
+    if (!node)
+        return -ENOMEM;
+    enter_node(run, node);
+    return 0;
+}
+
+static void unfile_run(struct runs *runs, struct run_digest *run)
+{
+    leave_queue(runs, run);
+    leave_node(runs, run);
+}
+
+static void free_run(struct runs *runs, struct run_digest *run)
+{
+    unfile_run(runs, run);
+    untouch(runs, run);
+    wakeups_remove(&runs->wakeups, &run->wakeup);
+    if (run->hh.tbl) {
+        HASH_DEL(runs->by_key, run);
+        runs->counts[run->facts.phase]--;
+    }
+    free(run->key);
+    facts_done(&run->facts);
+    free(run);
+}
+
+void runs_done(struct runs *runs)
+{
+    struct run_digest *run, *next;
+    HASH_ITER (hh, runs->by_key, run, next) {
+        free_run(runs, run);
+    }
+    runs_drop_empty_tenants(runs);
+    wakeups_done(&runs->wakeups);
+}
+
+static struct run_digest *new_run(struct runs *runs, const struct run_facts *facts)
+{
+    char key[MAX_RUN_KEY];
+    size_t count = HASH_COUNT(runs->by_key) + 1;
+    if (!make_key(facts->name_space, facts->name, key) ||
+        wakeups_reserve(&runs->wakeups, count) < 0)
+        return NULL;
+    struct run_digest *run = calloc(1, sizeof(*run));
+    if (!run)
+        return NULL;
+    run->sequence = runs->next_sequence++;
+    run->key = strdup(key);
+    if (run->key)
+        HASH_ADD_KEYPTR(hh, runs->by_key, run->key, strlen(run->key), run);
+    if (!run->key || !run->hh.tbl) {
+        free(run->key);
+        free(run);
+        return NULL;
+    }
+    runs->counts[RUN_PHASE_PENDING]++;
+    return run;
+}
+
+/* A wait that a giving back interrupted begins anew; any other began with the object. */
+static void set_times(struct run_digest *run, enum run_phase before, int64_t now_us)
+{
+    const struct run_facts *facts = &run->facts;
+    if (run->queued_us == 0)
+        run->queued_us = earlier(facts->creation_us + CREATION_GRANULARITY_US, now_us);
+    else if (before != RUN_PHASE_PENDING && facts->phase == RUN_PHASE_PENDING)
+        run->queued_us = now_us;
+    /* A node's clock may run ahead: its runs don't stay longer for it. */
+    if (run_phase_is_terminal(facts->phase) && run->finished_us == 0)
+        run->finished_us =
+            facts->completion_us > 0 ? earlier(facts->completion_us, now_us) : now_us;
+}
+
+/* Moves facts into run and files it anew; what was learnt about the old version is forgotten. */
+static int replace_facts(struct runs *runs, struct run_digest *run, struct run_facts *facts,
+                         int64_t now_us)
+{
+    enum run_phase before = run->facts.phase;
+    unfile_run(runs, run);
+    facts_done(&run->facts);
+    run->facts = *facts;
+    *facts = (struct run_facts){0};
+    runs->counts[before]--;
+    runs->counts[run->facts.phase]++;
+    run->settled = false;
+    run->failures = 0;
+    run->not_before_us = 0;
+    set_times(run, before, now_us);
+    runs_touch(runs, run);
+    return file_run(runs, run);
+}
+
+int runs_upsert(struct runs *runs, const cJSON *object, int64_t now_us, struct run_digest **ret_run,
+                struct error *err)
+{
+    __attribute__((cleanup(facts_done))) struct run_facts facts = {0};
+    int r = facts_read(object, &facts, err);
+    if (r < 0)
+        return r;
+    struct run_digest *run = runs_find(runs, facts.name_space, facts.name);
+    if (run && strcmp(run->facts.uid, facts.uid) != 0) {
+        free_run(runs, run);
+        run = NULL;
+    }
+    if (!run)
+        run = new_run(runs, &facts);
+    if (run &&
+        (!run->facts.uid || strcmp(run->facts.resource_version, facts.resource_version) != 0))
+        r = replace_facts(runs, run, &facts, now_us);
+    if (!run || r < 0)
+        return error_set(err, ENOMEM, "out of memory while taking over a SandboxRun");
+    if (ret_run)
+        *ret_run = run;
+    return 0;
+}
+
+void runs_remove(struct runs *runs, const char *name_space, const char *name, const char *uid)
+{
+    struct run_digest *run = runs_find(runs, name_space, name);
+    if (run && strcmp(run->facts.uid, uid) == 0)
+        free_run(runs, run);
+}
+
+struct run_digest *runs_next(struct runs *runs, int64_t now_us)
+{
+    struct wakeup *first = wakeups_first(&runs->wakeups);
+    struct run_digest *run = runs->dirty;
+    if (!run && first && first->at_us <= now_us)
+        run = (struct run_digest *)((char *)first - offsetof(struct run_digest, wakeup));
+    if (!run)
+        return NULL;
+    untouch(runs, run);
+    wakeups_remove(&runs->wakeups, &run->wakeup);
+    return run;
+}
+
+void runs_wake_at(struct runs *runs, struct run_digest *run, int64_t at_us)
+{
+    if (at_us == INT64_MAX)
+        wakeups_remove(&runs->wakeups, &run->wakeup);
+    else
+        wakeups_set(&runs->wakeups, &run->wakeup, at_us);
+}
+
+void runs_begin_write(struct runs *runs, struct run_digest *run, struct node *node)
+{
+    run->writing = true;
+    if (!node)
+        return;
+    leave_queue(runs, run);
+    leave_node(runs, run);
+    node->warm_taken++;
+    enter_node(run, node);
+}
+
+void runs_end_write(struct runs *runs, struct run_digest *run, const char *version,
+                    enum write_result result, int64_t now_us)
+{
+    run->writing = false;
+    runs_touch(runs, run);
+    if (strcmp(run->facts.resource_version, version) != 0)
+        return;
+    if (result == WRITE_SETTLED) {
+        run->settled = true;
+        return;
+    }
+    int64_t delay_us = BACKOFF_FIRST_US;
+    for (unsigned int i = 0; i < run->failures && delay_us < BACKOFF_LAST_US; i++)
+        delay_us *= 2;
+    run->failures++;
+    run->not_before_us = now_us + earlier(delay_us, BACKOFF_LAST_US);
+    /* What was accounted for the write is given back. Out of memory it waits unfiled, for its
+     * queue timeout or the next version. */
+    unfile_run(runs, run);
+    (void)file_run(runs, run);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "controller/facts.h"
+#include "controller/hash.h"
+#include "controller/nodes.h"
+#include "controller/wakeups.h"
+
+struct tenant;
+
+/* A run as the controller holds it: the facts of its newest version, and where it is filed. */
+struct run_digest {
+    struct run_facts facts;
+    char *key;           /* "namespace/name" */
+    uint64_t sequence;   /* order of first sight */
+    int64_t queued_us;   /* since when it waits */
+    int64_t finished_us; /* when its TTL starts; 0 while it isn't terminal */
+    int64_t orphaned_us; /* since when its agent is known to be gone; 0: it isn't */
+
+    bool writing;          /* a write is under way */
+    bool settled;          /* this version was acted upon: wait for the next */
+    unsigned int failures; /* of writes on this version */
+    int64_t not_before_us; /* back-off after the last of them */
+
+    struct node *node;     /* on which it is accounted */
+    struct tenant *tenant; /* in whose queue it waits */
+    bool dirty;            /* to be looked at by the next plan */
+    struct wakeup wakeup;  /* or at that time */
+    struct run_digest *node_prev, *node_next;
+    struct run_digest *queue_prev, *queue_next;
+    struct run_digest *dirty_prev, *dirty_next;
+    UT_hash_handle hh;
+};
+
+/* The waiting runs of a namespace, oldest first. */
+struct tenant {
+    char *name_space;
+    struct run_digest *queue;
+    bool sorted;
+    struct run_digest *cursor;  /* the planner's */
+    struct tenant *prev, *next; /* the round-robin order */
+    UT_hash_handle hh;
+};
+
+struct runs {
+    struct nodes *nodes;
+    struct run_digest *by_key;
+    struct tenant *tenants_by_name;
+    struct tenant *turn; /* whose turn it is, then the others */
+    struct run_digest *dirty;
+    struct wakeups wakeups;
+    bool queue_changed; /* a run waits that nobody has tried to place */
+    uint64_t next_sequence;
+    unsigned int counts[RUN_PHASE_COUNT];
+    unsigned int waiting; /* in queues */
+};
+
+void runs_init(struct runs *runs, struct nodes *nodes);
+void runs_done(struct runs *runs);
+
+/* Takes over an object as the API server has it. ret_run (may be NULL) is its digest. -EINVAL for
+ * an object without identity; -ENOMEM. */
+int runs_upsert(struct runs *runs, const cJSON *object, int64_t now_us, struct run_digest **ret_run,
+                struct error *err);
+void runs_remove(struct runs *runs, const char *name_space, const char *name, const char *uid);
+struct run_digest *runs_find(const struct runs *runs, const char *name_space, const char *name);
+
+/* The agent of node has changed or is gone: its runs are to be looked at. */
+void runs_touch_node(struct runs *runs, struct node *node);
+void runs_touch(struct runs *runs, struct run_digest *run);
+
+/* Takes the next run to be looked at, dirty or due; NULL if there is none. */
+struct run_digest *runs_next(struct runs *runs, int64_t now_us);
+
+/* Plans a further look; INT64_MAX for none before the next change. */
+void runs_wake_at(struct runs *runs, struct run_digest *run, int64_t at_us);
+
+/* A write about run begins; node (may be NULL) is accounted for it until its end. */
+void runs_begin_write(struct runs *runs, struct run_digest *run, struct node *node);
+
+enum write_result {
+    WRITE_SETTLED, /* done, or refused for a version that the watch is going to tell of */
+    WRITE_FAILED   /* to be tried again later */
+};
+
+/* The write that was decided on version has ended. What came of it, the watch tells. */
+void runs_end_write(struct runs *runs, struct run_digest *run, const char *version,
+                    enum write_result result, int64_t now_us);
+
+/* Puts the queue of tenant into its order: by creation, then by first sight. */
+void tenant_sort(struct tenant *tenant);
+
+/* Drops the tenants for whom nothing waits. */
+void runs_drop_empty_tenants(struct runs *runs);

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node-agent/agent/agent.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/kube/client.h"
+#include "common/log.h"
+#include "common/random.h"
+#include "node-agent/agent/agent_limits.h"
+#include "node-agent/agent/agent_metrics.h"
+#include "node-agent/agent/assignments.h"
+#include "node-agent/agent/health.h"
+#include "node-agent/agent/jailer_client.h"
+#include "node-agent/agent/node_status.h"
+#include "node-agent/agent/spool.h"
+#include "node-agent/agent/status_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_MS 1000000u
+
+/* Each state goes on to the next, or straight to ENDED. */
+enum agent_state {
+    AGENT_CONNECTING, /* to the jailer, until its HELLO */
+    AGENT_WORKING,
+    AGENT_DRAINING, /* told to end, or the jailer is lost */
+    AGENT_ENDED,
+};
+
+struct agent {
+    struct loop *loop;
+    struct agent_options options;
+    agent_ended_fn ended;
+    void *arg;
+    enum agent_state state;
+    char instance[RANDOM_UUID_SIZE];
+    struct error cause; /* why it ends; code 0: it was told to */
+    struct loop_timer *timer; /* connecting again; the end of patience while draining */
+    uint64_t since_ns; /* of connecting, or of flushing (0: not yet) */
+    struct agent_metrics metrics;
+    struct kube_client *client;
+    struct jailer_client *jailer;
+    struct spool *spool;
+    struct status_writer *writer;
+    struct node_status *node;
+    struct assignments *assignments;
+    struct health *health;
+};
+
+static void finish(struct agent *agent)
+{
+    agent->state = AGENT_ENDED;
+    loop_timer_disarm(agent->timer);
+    agent->ended(agent->cause.code ? &agent->cause : NULL, agent->arg);
+}
+
+static void fail(struct agent *agent, const struct error *err)
+{
+    if (agent->state == AGENT_ENDED)
+        return;
+    agent->cause = *err;
+    finish(agent);
+}
+
+/* Whatever may have been the last thing to wait for calls this. */
+static void check_end(struct agent *agent)
+{
+    if (agent->state != AGENT_DRAINING)
+        return;
+    if (agent->assignments && assignments_active(agent->assignments) > 0)
+        return;
+    bool written = status_writer_count(agent->writer) == 0 && node_status_is_written(agent->node);
+    if (written) {
+        finish(agent);
+        return;
+    }
+    /* From the end of the last run on, patience has a limit; what is in the spool is safe. */
+    if (agent->since_ns == 0) {
+        agent->since_ns = clock_monotonic_ns();
+        (void)loop_timer_arm(agent->timer,
+                             agent->cause.code ? FLUSH_LOST_WITHIN_MS : FLUSH_WITHIN_MS);
+    }
+}
+
+static void on_changed(void *arg)
+{
+    struct agent *agent = arg;
+    struct node_resources allocated;
+
+    /* Called while they are being made, too. */
+    if (!agent->assignments)
+        return;
+    assignments_allocated(agent->assignments, &allocated);
+    node_status_set_allocated(agent->node, &allocated);
+    check_end(agent);
+}
+
+static void on_written(const struct status_target *target, enum status_write write,
+                       enum status_step step, void *arg)
+{
+    struct agent *agent = arg;
+
+    if (agent->assignments)
+        assignments_written(agent->assignments, target, write, step);
+    check_end(agent);
+}
+
+static void drain(struct agent *agent, const char *reason, const char *message)
+{
+    agent->state = AGENT_DRAINING;
+    agent->since_ns = 0;
+    node_status_set_unready(agent->node, reason, message);
+    if (agent->assignments)
+        assignments_drain(agent->assignments);
+    check_end(agent);
+}
+
+void agent_end(struct agent *agent)
+{
+    if (agent->state == AGENT_CONNECTING)
+        finish(agent);
+    else if (agent->state == AGENT_WORKING)
+        drain(agent, "Draining", "The agent was told to end; it takes no new runs.");
+}
+
+/* Its runs have been told already and end as JailerLost. */
+static void on_jailer_lost(const struct error *err, void *arg)
+{
+    struct agent *agent = arg;
+
+    if (agent->state == AGENT_ENDED)
+        return;
+    log_event(LOG_LEVEL_ERROR, "the jailer is lost, ending", LOG_TEXT("error", err->text));
+    agent->cause = *err;
+    drain(agent, "JailerLost", err->text);
+}
+
+/* Before the node is known the controller assigns nothing to this instance. */
+static void begin_watch(struct agent *agent)
+{
+    const struct assignments_options options = {
+        .client = agent->client,
+        .jailer = agent->jailer,
+        .spool = agent->spool,
+        .writer = agent->writer,
+        .metrics = &agent->metrics,
+        .node_name = agent->options.node_name,
+        .instance = agent->instance,
+    };
+    struct error err = {0};
+
+    if (assignments_new(&options, on_changed, agent, &agent->assignments, &err) < 0)
+        fail(agent, &err);
+}
+
+static void on_node_written(bool first, void *arg)
+{
+    struct agent *agent = arg;
+
+    if (first && agent->state == AGENT_WORKING)
+        begin_watch(agent);
+    check_end(agent);
+}
+
+static void write_spooled(const char *sandbox_id, void *arg)
+{
+    struct agent *agent = arg;
+    struct error err = {0};
+
+    if (status_writer_spooled(agent->writer, sandbox_id, &err) < 0)
+        log_event(LOG_LEVEL_WARN, "can't use an entry of the spool, the run counts as lost",
+                  LOG_TEXT("sandbox", sandbox_id), LOG_TEXT("error", err.text));
+}
+
+static int begin_work(struct agent *agent, const struct proto_hello *hello, struct error *err)
+{
+    static const struct status_writer_hooks hooks = {.over = on_written};
+    int r = spool_open(agent->options.spool_dir, &agent->spool, err);
+
+    if (r == 0)
+        r = spool_enter(agent->spool, agent->instance, err);
+    if (r == 0)
+        r = status_writer_new(agent->client, agent->spool, &agent->metrics, &hooks, agent,
+                              &agent->writer, err);
+    if (r < 0)
+        return r;
+    log_event(LOG_LEVEL_INFO, "the jailer is ready", LOG_TEXT("instance", agent->instance),
+              LOG_NUMBER("maxRuns", hello->max_runs),
+              LOG_NUMBER("runtimes", hello->runtime_count),
+              LOG_NUMBER("cgroupVersion", hello->cgroup_version),
+              LOG_NUMBER("spooled", (long long)spool_count(agent->spool)));
+    agent->state = AGENT_WORKING;
+    spool_each(agent->spool, write_spooled, agent);
+    return node_status_new(agent->client, agent->options.node_name, agent->instance, hello,
+                           on_node_written, agent, &agent->node, err);
+}
+
+static void on_jailer_ready(const struct proto_hello *hello, const struct error *err, void *arg)
+{
+    struct agent *agent = arg;
+    struct error failure = {0};
+
+    if (agent->state != AGENT_CONNECTING)
+        return;
+    if (err)
+        fail(agent, err);
+    else if (begin_work(agent, hello, &failure) < 0)
+        fail(agent, &failure);
+}
+
+/* The jailer's container may start after this one. */
+static void connect_jailer(struct agent *agent)
+{
+    struct error err = {0};
+    int sock = jailer_client_connect(agent->options.jailer_socket, &err);
+    uint64_t passed_ms = (clock_monotonic_ns() - agent->since_ns) / NS_PER_MS;
+
+    if (sock >= 0) {
+        if (jailer_client_new(agent->loop, sock, on_jailer_ready, on_jailer_lost, agent,
+                              &agent->jailer, &err) == 0)
+            return;
+        (void)fd_close(sock);
+        fail(agent, &err);
+    } else if (passed_ms >= JAILER_CONNECT_WITHIN_MS) {
+        fail(agent, &err);
+    } else {
+        (void)loop_timer_arm(agent->timer, JAILER_CONNECT_RETRY_MS);
+    }
+}
+
+static void on_timer(void *arg)
+{
+    struct agent *agent = arg;
+
+    if (agent->state == AGENT_CONNECTING) {
+        connect_jailer(agent);
+    } else if (agent->state == AGENT_DRAINING) {
+        log_event(LOG_LEVEL_WARN, "ending before all is written, results stay in the spool",
+                  LOG_NUMBER("pending", (long long)status_writer_count(agent->writer)),
+                  LOG_NUMBER("spooled", (long long)spool_count(agent->spool)));
+        finish(agent);
+    }
+}
+
+static const char *unready(void *arg)
+{
+    const struct agent *agent = arg;
+
+    if (agent->state == AGENT_CONNECTING)
+        return "the jailer has not answered yet";
+    if (agent->state != AGENT_WORKING)
+        return "the agent is ending";
+    if (!agent->assignments)
+        return "the SandboxNode is not written yet";
+    return assignments_is_healthy(agent->assignments) ? NULL
+                                                      : "the API server is not being heard of";
+}
+
+static int print_metrics(struct buf *body, void *arg)
+{
+    struct agent *agent = arg;
+    struct agent_counts counts = {0};
+
+    if (agent->assignments) {
+        counts.active = assignments_active(agent->assignments);
+        counts.held = assignments_held(agent->assignments);
+    }
+    if (agent->writer)
+        counts.writes = status_writer_count(agent->writer);
+    if (agent->spool)
+        counts.spooled = spool_count(agent->spool);
+    return agent_metrics_print(&agent->metrics, &counts, body);
+}
+
+int agent_new(struct loop *loop, const struct agent_options *options, agent_ended_fn ended,
+              void *arg, struct agent **ret_agent, struct error *err)
+{
+    static const struct health_sources sources = {.unready = unready, .metrics = print_metrics};
+    struct agent *agent = calloc(1, sizeof(*agent));
+    int r;
+
+    if (!agent)
+        return error_set_errno(err, ENOMEM, "can't make the agent");
+    agent->loop = loop;
+    agent->options = *options;
+    agent->ended = ended;
+    agent->arg = arg;
+    agent->since_ns = clock_monotonic_ns();
+    agent_metrics_init(&agent->metrics);
+    r = random_uuid(agent->instance);
+    if (r == 0)
+        r = loop_timer_new(loop, on_timer, agent, &agent->timer);
+    if (r < 0)
+        r = error_set_errno(err, -r, "can't make the agent");
+    else
+        r = kube_client_new(loop, options->kube, "sandboxrun-agent/" SANDBOXRUN_VERSION,
+                            &agent->client, err);
+    if (r == 0 && options->health_address)
+        r = health_new(loop, options->health_address, &sources, agent, &agent->health, err);
+    if (r == 0 && loop_timer_arm(agent->timer, 0) < 0)
+        r = error_set_errno(err, ENOMEM, "can't make the agent");
+    if (r < 0) {
+        agent_free(agent);
+        return r;
+    }
+    *ret_agent = agent;
+    return 0;
+}
+
+void agent_free(struct agent *agent)
+{
+    if (!agent)
+        return;
+    health_free(agent->health);
+    assignments_free(agent->assignments);
+    node_status_free(agent->node);
+    status_writer_free(agent->writer);
+    jailer_client_free(agent->jailer);
+    spool_free(agent->spool);
+    kube_client_free(agent->client);
+    loop_timer_free(agent->timer);
+    free(agent);
+}

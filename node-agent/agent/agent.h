@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+#include "common/kube/config.h"
+#include "common/loop.h"
+
+/*
+ * The agent as a whole: jailer, spool, SandboxNode, assignments and health, and the order in which
+ * they begin and end.
+ */
+struct agent;
+
+struct agent_options {
+    const char *node_name;
+    const char *jailer_socket;
+    const char *spool_dir;
+    const char *health_address;    /* NULL: no server */
+    const struct kube_config *kube; /* copied */
+};
+
+/* Begins to connect to the jailer. ended is called once, when there is nothing left to do: with
+ * NULL if it was told to end, else with what it can't go on without. */
+typedef void (*agent_ended_fn)(const struct error *err, void *arg);
+
+int agent_new(struct loop *loop, const struct agent_options *options, agent_ended_fn ended,
+              void *arg, struct agent **ret_agent, struct error *err);
+
+/* No new work: what hasn't started is given back, what runs ends, results are written; then
+ * ended(). */
+void agent_end(struct agent *agent);
+
+/* At once, whatever runs. */
+void agent_free(struct agent *agent);

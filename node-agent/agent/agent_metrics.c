@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node-agent/agent/agent_metrics.h"
+
+#include "common/cleanup.h"
+
+static const double second_buckets[] = {0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
+                                        0.1,    0.2,    0.5,   1,     2,     5,    10,   30,
+                                        60,     120};
+
+static const char *const stage_labels[] = {
+    [AGENT_STAGE_DELIVER] = "deliver",       [AGENT_STAGE_START] = "start",
+    [AGENT_STAGE_MARK] = "mark",             [AGENT_STAGE_RUN] = "run",
+    [AGENT_STAGE_WRITE_BACK] = "write_back", [AGENT_STAGE_COUNT] = NULL,
+};
+
+/* In the order of enum run_reason, whose names they are; the first is no end. */
+static const char *const reason_labels[RUN_REASON_COUNT + 1] = {
+    [RUN_REASON_NONE] = "None",
+    [RUN_REASON_COMPLETED] = "Completed",
+    [RUN_REASON_ERROR] = "Error",
+    [RUN_REASON_SIGNALED] = "Signaled",
+    [RUN_REASON_DEADLINE_EXCEEDED] = "DeadlineExceeded",
+    [RUN_REASON_OOM_KILLED] = "OOMKilled",
+    [RUN_REASON_OUTPUT_LIMIT_EXCEEDED] = "OutputLimitExceeded",
+    [RUN_REASON_FORBIDDEN_SYSCALL] = "ForbiddenSyscall",
+    [RUN_REASON_CANCELLED] = "Cancelled",
+    [RUN_REASON_QUEUE_TIMEOUT] = "QueueTimeout",
+    [RUN_REASON_INVALID_SPEC] = "InvalidSpec",
+    [RUN_REASON_SANDBOX_SETUP_FAILED] = "SandboxSetupFailed",
+    [RUN_REASON_JAILER_LOST] = "JailerLost",
+    [RUN_REASON_AGENT_RESTARTED] = "AgentRestarted",
+    [RUN_REASON_NODE_LOST] = "NodeLost",
+    [RUN_REASON_INTERNAL_ERROR] = "InternalError",
+};
+
+void agent_metrics_init(struct agent_metrics *metrics)
+{
+    *metrics = (struct agent_metrics){
+        .stage_seconds = {.name = "sandboxrun_agent_stage_duration_seconds",
+                          .help = "Time of a run in each stage on its node",
+                          .type = METRIC_HISTOGRAM,
+                          .label = "stage",
+                          .label_values = stage_labels,
+                          .buckets = second_buckets,
+                          .bucket_count = ARRAY_SIZE(second_buckets)},
+        .finished = {.name = "sandboxrun_agent_runs_finished_total",
+                     .help = "Runs that have ended on this node, by reason",
+                     .type = METRIC_COUNTER,
+                     .label = "reason",
+                     .label_values = reason_labels},
+        .given_back = {.name = "sandboxrun_agent_runs_given_back_total",
+                       .help = "Runs that were assigned to this node and not started",
+                       .type = METRIC_COUNTER},
+        .too_late = {.name = "sandboxrun_agent_results_too_late_total",
+                     .help = "Results dropped because the run was deleted or had been ended",
+                     .type = METRIC_COUNTER},
+        .active = {.name = "sandboxrun_agent_runs_active",
+                   .help = "Runs with a sandbox on this node",
+                   .type = METRIC_GAUGE},
+        .held = {.name = "sandboxrun_agent_runs_held",
+                 .help = "Runs assigned to this node that wait for room",
+                 .type = METRIC_GAUGE},
+        .pending_writes = {.name = "sandboxrun_agent_writes_pending",
+                           .help = "Status updates that the API server has not taken yet",
+                           .type = METRIC_GAUGE},
+        .spooled = {.name = "sandboxrun_agent_spool_entries",
+                    .help = "Started runs whose result the API server has not taken yet",
+                    .type = METRIC_GAUGE},
+    };
+}
+
+void agent_metrics_stage(struct agent_metrics *metrics, enum agent_stage stage,
+                         int64_t duration_us)
+{
+    /* Two clocks may disagree about what came first. */
+    metric_observe(&metrics->stage_seconds, stage,
+                   duration_us > 0 ? (double)duration_us / 1e6 : 0.0);
+}
+
+void agent_metrics_finished(struct agent_metrics *metrics, enum run_reason reason)
+{
+    metric_add(&metrics->finished, reason, 1);
+}
+
+void agent_metrics_written(struct agent_metrics *metrics, enum status_write write,
+                           enum status_step step)
+{
+    if (write == STATUS_WRITE_GIVE_BACK && step == STATUS_STEP_WRITTEN)
+        metric_add(&metrics->given_back, 0, 1);
+    if (write == STATUS_WRITE_RESULT && step != STATUS_STEP_WRITTEN)
+        metric_add(&metrics->too_late, 0, 1);
+}
+
+int agent_metrics_print(struct agent_metrics *metrics, const struct agent_counts *counts,
+                        struct buf *body)
+{
+    struct metric *const all[] = {
+        &metrics->stage_seconds, &metrics->finished, &metrics->given_back,
+        &metrics->too_late,      &metrics->active,   &metrics->held,
+        &metrics->pending_writes, &metrics->spooled,
+    };
+
+    metric_set(&metrics->active, 0, counts->active);
+    metric_set(&metrics->held, 0, counts->held);
+    metric_set(&metrics->pending_writes, 0, (double)counts->writes);
+    metric_set(&metrics->spooled, 0, (double)counts->spooled);
+    return metrics_print(all, ARRAY_SIZE(all), body);
+}

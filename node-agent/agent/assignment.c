@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node-agent/agent/assignment.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "node-agent/agent/agent_limits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+static void allocate(struct assignment *assignment, const struct run_spec *spec)
+{
+    struct node_resources *allocated = &assignment->owner->allocated;
+
+    assignment->cpu_milli = spec->cpu_milli;
+    assignment->memory_bytes = spec->memory_bytes;
+    allocated->runs++;
+    allocated->cpu_milli += spec->cpu_milli;
+    allocated->memory_bytes += spec->memory_bytes;
+    assignment->owner->changed(assignment->owner->arg);
+}
+
+static void release(struct assignment *assignment)
+{
+    struct node_resources *allocated = &assignment->owner->allocated;
+
+    allocated->runs--;
+    allocated->cpu_milli -= assignment->cpu_milli;
+    allocated->memory_bytes -= assignment->memory_bytes;
+}
+
+void assignment_unhold(struct assignment *assignment)
+{
+    if (assignment->state != ASSIGNMENT_HELD)
+        return;
+    DL_DELETE(assignment->owner->held, assignment);
+    assignment->owner->held_count--;
+    sandboxrun_done(&assignment->object);
+    assignment->object = (struct sandboxrun){0};
+    assignment->state = ASSIGNMENT_UNSEEN;
+}
+
+void assignment_drop(struct assignment *assignment)
+{
+    struct assignments *owner = assignment->owner;
+
+    assignment_unhold(assignment);
+    if (assignment->run) {
+        run_free(assignment->run);
+        release(assignment);
+    }
+    HASH_DEL(owner->table, assignment);
+    free(assignment);
+}
+
+void assignment_hold(struct assignment *assignment, struct sandboxrun *object)
+{
+    struct assignments *owner = assignment->owner;
+
+    assignment->object = *object;
+    *object = (struct sandboxrun){0};
+    assignment->state = ASSIGNMENT_HELD;
+    DL_APPEND(owner->held, assignment);
+    owner->held_count++;
+    log_event(LOG_LEVEL_INFO, "no room for a run, holding it",
+              LOG_TEXT("namespace", assignment->target.name_space),
+              LOG_TEXT("run", assignment->target.name),
+              LOG_TEXT("sandbox", assignment->target.sandbox_id),
+              LOG_NUMBER("active", owner->allocated.runs), LOG_NUMBER("held", owner->held_count));
+}
+
+static void log_unwritten(const struct assignment *assignment, const struct error *err)
+{
+    log_event(LOG_LEVEL_ERROR, "can't write the status of a run",
+              LOG_TEXT("namespace", assignment->target.name_space),
+              LOG_TEXT("run", assignment->target.name),
+              LOG_TEXT("sandbox", assignment->target.sandbox_id), LOG_TEXT("error", err->text));
+}
+
+void assignment_give_back(struct assignment *assignment)
+{
+    struct error err = {0};
+
+    assignment_unhold(assignment);
+    if (assignment->run) {
+        run_free(TAKE_PTR(assignment->run));
+        release(assignment);
+    }
+    assignment->state = ASSIGNMENT_WRITING;
+    if (status_writer_give_back(assignment->owner->options.writer, &assignment->target, &err) < 0)
+        log_unwritten(assignment, &err);
+}
+
+static void write_result(struct assignment *assignment, struct run_status *status)
+{
+    struct error err = {0};
+
+    assignment->state = ASSIGNMENT_WRITING;
+    agent_metrics_finished(assignment->owner->options.metrics, status->reason);
+    if (status_writer_result(assignment->owner->options.writer, &assignment->target, status,
+                             &err) < 0)
+        log_unwritten(assignment, &err);
+}
+
+void assignment_fail(struct assignment *assignment, const struct run_status *status,
+                     enum run_reason reason, const char *message)
+{
+    struct run_status failed = *status;
+
+    failed.stdout_text = failed.stderr_text = NULL;
+    failed.stdout_len = failed.stderr_len = 0;
+    failed.phase = RUN_PHASE_FAILED;
+    failed.reason = reason;
+    (void)snprintf(failed.message, sizeof(failed.message), "%s", message);
+    failed.has_exit_code = true;
+    failed.exit_code = -1;
+    failed.completion_us = clock_realtime_us();
+    log_event(LOG_LEVEL_INFO, "failing a run that was not started here",
+              LOG_TEXT("namespace", assignment->target.name_space),
+              LOG_TEXT("run", assignment->target.name),
+              LOG_TEXT("sandbox", assignment->target.sandbox_id),
+              LOG_TEXT("reason", run_reason_name(reason)), LOG_TEXT("error", message));
+    write_result(assignment, &failed);
+}
+
+static void make_record(const struct assignment *assignment, struct spool_record *ret_record)
+{
+    const struct status_target *target = &assignment->target;
+
+    *ret_record = (struct spool_record){.start_us = clock_realtime_us()};
+    memcpy(ret_record->sandbox_id, target->sandbox_id, sizeof(ret_record->sandbox_id));
+    memcpy(ret_record->name_space, target->name_space, sizeof(ret_record->name_space));
+    memcpy(ret_record->name, target->name, sizeof(ret_record->name));
+    memcpy(ret_record->uid, target->uid, sizeof(ret_record->uid));
+}
+
+static int on_before_start(struct run *run, struct error *err, void *arg)
+{
+    struct assignment *assignment = arg;
+    struct agent_metrics *metrics = assignment->owner->options.metrics;
+    struct spool_record record;
+    int64_t began_us = clock_realtime_us();
+
+    (void)run;
+    make_record(assignment, &record);
+    int r = spool_mark(assignment->owner->options.spool, &record, err);
+    if (r < 0)
+        return r;
+    assignment->marked = true;
+    int64_t now_us = clock_realtime_us();
+    agent_metrics_stage(metrics, AGENT_STAGE_MARK, now_us - began_us);
+    agent_metrics_stage(metrics, AGENT_STAGE_START, now_us - assignment->seen_us);
+    return 0;
+}
+
+static void on_running(struct run *run, void *arg)
+{
+    struct assignment *assignment = arg;
+    struct error err = {0};
+
+    if (status_writer_running(assignment->owner->options.writer, &assignment->target,
+                              run_status_now(run), &err) < 0)
+        log_unwritten(assignment, &err);
+}
+
+/* A stream of the run's buffer as one of the writer's. */
+static char *copy_stream(const char *text, size_t len)
+{
+    char *copy = text ? malloc(len + 1) : NULL;
+
+    if (copy) {
+        memcpy(copy, text, len);
+        copy[len] = '\0';
+    }
+    return copy;
+}
+
+static void copy_status(const struct run_status *from, struct run_status *to)
+{
+    *to = *from;
+    to->stdout_text = copy_stream(from->stdout_text, from->stdout_len);
+    to->stderr_text = copy_stream(from->stderr_text, from->stderr_len);
+    /* A run always ends: without memory for its output it ends without it, and says so. */
+    if (from->stdout_text && !to->stdout_text) {
+        to->stdout_len = 0;
+        to->stdout_truncated = true;
+    }
+    if (from->stderr_text && !to->stderr_text) {
+        to->stderr_len = 0;
+        to->stderr_truncated = true;
+    }
+}
+
+static void store(struct assignment *assignment, const struct run_status *status)
+{
+    struct spool_record record;
+    struct error err = {0};
+
+    make_record(assignment, &record);
+    record.start_us = status->start_us;
+    record.has_result = true;
+    /* Borrowed: the record isn't done with. */
+    record.status = *status;
+    if (spool_store(assignment->owner->options.spool, &record, &err) < 0)
+        log_event(LOG_LEVEL_ERROR, "can't keep a result on disk, it would not survive this agent",
+                  LOG_TEXT("run", assignment->target.name),
+                  LOG_TEXT("sandbox", assignment->target.sandbox_id), LOG_TEXT("error", err.text));
+}
+
+static void log_finished(const struct assignment *assignment, const struct run_status *status)
+{
+    log_event(LOG_LEVEL_INFO, "run finished",
+              LOG_TEXT("namespace", assignment->target.name_space),
+              LOG_TEXT("run", assignment->target.name),
+              LOG_TEXT("sandbox", assignment->target.sandbox_id),
+              LOG_TEXT("reason", run_reason_name(status->reason)),
+              LOG_NUMBER("exitCode", status->exit_code),
+              LOG_NUMBER("wallMs", (long long)status->usage.wall_ms));
+}
+
+static void on_finished(struct run *run, const struct run_status *status, void *arg)
+{
+    struct assignment *assignment = arg;
+    struct assignments *owner = assignment->owner;
+    struct run_status result;
+
+    if (!assignment->marked && status->reason == RUN_REASON_JAILER_LOST) {
+        /* Nothing of it has run: another node, or this one again, may. */
+        assignment_give_back(assignment);
+    } else {
+        log_finished(assignment, status);
+        if (status->start_us > 0)
+            agent_metrics_stage(owner->options.metrics, AGENT_STAGE_RUN,
+                                status->completion_us - status->start_us);
+        copy_status(status, &result);
+        if (assignment->marked)
+            store(assignment, &result);
+        assignment->run = NULL;
+        release(assignment);
+        run_free(run);
+        write_result(assignment, &result);
+        run_status_done(&result);
+    }
+    assignments_start_held(owner);
+    owner->changed(owner->arg);
+}
+
+void assignment_start(struct assignment *assignment, const struct sandboxrun *object)
+{
+    static const struct run_callbacks callbacks = {
+        .before_start = on_before_start, .running = on_running, .finished = on_finished};
+    struct assignments *owner = assignment->owner;
+    struct error err = {0};
+
+    agent_metrics_stage(owner->options.metrics, AGENT_STAGE_DELIVER,
+                        assignment->seen_us - assignment->scheduled_us);
+    int r = run_new(kube_client_loop(owner->options.client), owner->options.jailer, object,
+                    &callbacks, assignment, &assignment->run, &err);
+    if (r == 0) {
+        assignment->state = ASSIGNMENT_ACTIVE;
+        allocate(assignment, &object->spec);
+    } else if (!jailer_client_hello(owner->options.jailer)) {
+        assignment_give_back(assignment);
+    } else {
+        assignment_fail(assignment, &object->status, RUN_REASON_INTERNAL_ERROR, err.text);
+    }
+}
+
+void assignment_start_held(struct assignment *assignment)
+{
+    struct sandboxrun object = assignment->object;
+
+    /* Its place in the line goes first: starting may end at once. */
+    assignment->object = (struct sandboxrun){0};
+    assignment_unhold(assignment);
+    assignment->seen_us = clock_realtime_us();
+    assignment_start(assignment, &object);
+    sandboxrun_done(&object);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+#include "common/log.h"
+
+/* The command line of sandboxrun-agent; texts are argv's own. */
+extern const char *arg_node_name;
+extern const char *arg_jailer_socket;
+extern const char *arg_spool_dir;
+extern const char *arg_kubeconfig; /* NULL: in-cluster */
+extern enum log_level arg_log_level;
+extern const char *arg_health_address; /* NULL: no server */
+
+/* 1: go on, 0: --help or --version has been answered, -EINVAL with what is wrong. */
+int options_parse(int argc, char **argv, struct error *err);

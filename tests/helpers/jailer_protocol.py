@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The agent's side of the jailer's protocol, at the level of bytes, for tests of the jail.
+
+Knows node-agent/proto/proto.h by its own table, so that a test sees what is on the wire, and sends
+what the C codec would never write: other lengths, other types, words out of turn, descriptors.
+
+    with Jailer(binary, runtimes) as jailer:
+        result = jailer.run("print(1)")
+        assert result.stdout == b"1\\n" and result.finished["end"] == END_EXITED
+"""
+
+import array
+import contextlib
+import dataclasses
+import os
+import selectors
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import uuid
+
+HELLO, CREATE, CREATED, START, REFUSED, KILL, FINISHED = range(1, 8)
+NAMES = dict(enumerate("HELLO CREATE CREATED START REFUSED KILL FINISHED".split(), 1))
+
+END_EXITED, END_DEADLINE, END_OOM, END_KILLED, END_REAPER, END_SHUTDOWN = range(1, 7)
+
+SNIPPET, TOOL_CALL = 0, 1
+MAX_MESSAGE = 4096
+START_WITHIN_SECONDS = 10
+MIB = 1 << 20
+
+MAX_RUNTIMES = 16
+RUNTIME = "64s40s"
+
+# Fields in the order of the wire, with their struct codes; all packed, little-endian.
+FIELDS = {
+    HELLO: [("version", "I"), ("cgroup_version", "I"), ("profiles", "I"), ("max_runs", "I"),
+            ("memory_bytes", "Q"), ("cpu_milli", "Q"), ("runtime_count", "I"),
+            ("runtimes", f"{MAX_RUNTIMES * struct.calcsize('<' + RUNTIME)}s"), ("kernel", "72s")],
+    CREATE: [("id", "40s"), ("profile", "I"), ("runtime", "64s"), ("cpu_milli", "I"),
+             ("memory_bytes", "Q")],
+    CREATED: [("id", "40s")],
+    START: [("id", "40s"), ("timeout_ms", "I")],
+    REFUSED: [("id", "40s"), ("errnum", "I"), ("lock", "32s"), ("text", "512s")],
+    KILL: [("id", "40s")],
+    FINISHED: [("id", "40s"), ("end", "I"), ("wait_status", "i"), ("has_status", "I"),
+               ("oom_kills", "I"), ("wall_us", "Q"), ("cpu_us", "Q"),
+               ("peak_memory_bytes", "Q"), ("timeout_ms", "I")],
+}  # fmt: skip
+
+
+def _struct(kind):
+    return struct.Struct("<II" + "".join(code for _, code in FIELDS[kind]))
+
+
+def new_id():
+    return str(uuid.uuid4())
+
+
+def encode(kind, **fields):
+    """One message. Strings may be str or bytes; what isn't given is zero or empty."""
+    values = []
+    for name, code in FIELDS[kind]:
+        value = fields.pop(name, b"" if code.endswith("s") else 0)
+        values.append(value.encode() if isinstance(value, str) else value)
+    if fields:
+        raise ValueError(f"{NAMES[kind]} has no {', '.join(fields)}")
+    packer = _struct(kind)
+    return packer.pack(kind, packer.size, *values)
+
+
+def _text(value):
+    return value.rstrip(b"\0").decode()
+
+
+def decode(data):
+    """(type, dictionary of fields) of a message of the jailer."""
+    kind, length = struct.unpack_from("<II", data)
+    if length != len(data) or kind not in FIELDS:
+        raise ValueError(f"a message of {len(data)} bytes, type {kind}, says {length}")
+    values = _struct(kind).unpack(data)[2:]
+    fields = {}
+    for (name, code), value in zip(FIELDS[kind], values, strict=True):
+        if name == "runtimes":
+            value = [tuple(map(_text, entry)) for entry in struct.iter_unpack("<" + RUNTIME, value)]
+            value = [entry for entry in value if entry[0]]
+        elif code.endswith("s"):
+            value = _text(value)
+        fields[name] = value
+    return kind, fields
+
+
+def encode_request(code, args=(), env=(), stdin=None):
+    """The bytes that the runner inside reads from its request channel."""
+
+    def string(value):
+        value = value.encode() if isinstance(value, str) else value
+        return struct.pack("<I", len(value)) + value
+
+    code = code.encode() if isinstance(code, str) else code
+    head = struct.pack("<4s6I", b"SBRQ", 1, 1 if stdin is not None else 0, len(args), len(env),
+                       len(code), len(stdin or b""))
+    parts = [head, code, stdin or b""]
+    parts += [string(arg) for arg in args]
+    parts += [string(name) + string(value) for name, value in env]
+    return b"".join(parts)
+
+
+class ConnectionEnded(Exception):
+    """The jailer has closed the connection."""
+
+
+class Connection:
+    """A connected SOCK_SEQPACKET socket with one message a datagram."""
+
+    def __init__(self, sock):
+        self.sock = sock
+        self.waiting = []
+
+    def close(self):
+        self.sock.close()
+
+    def send(self, kind, **fields):
+        self.send_raw(encode(kind, **fields))
+
+    def send_raw(self, data, fds=()):
+        control = []
+        if fds:
+            control = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))]
+        self.sock.sendmsg([data], control)
+
+    def receive(self, timeout=10):
+        """(type, fields, descriptors) of the next message."""
+        if self.waiting:
+            return self.waiting.pop(0)
+        return self._receive(timeout)
+
+    def _receive(self, timeout):
+        self.sock.settimeout(timeout)
+        try:
+            data, fds, _, _ = socket.recv_fds(self.sock, MAX_MESSAGE + 1, 8)
+        except ConnectionResetError:
+            raise ConnectionEnded from None
+        if not data:
+            raise ConnectionEnded
+        return *decode(data), fds
+
+    def receive_about(self, sandbox, timeout=10):
+        """As receive(), of the words about one sandbox; the others stay for later."""
+        for index, message in enumerate(self.waiting):
+            if message[1].get("id") == sandbox:
+                return self.waiting.pop(index)
+        until = time.monotonic() + timeout
+        while True:
+            message = self._receive(max(0.001, until - time.monotonic()))
+            if message[1].get("id") == sandbox:
+                return message
+            self.waiting.append(message)
+
+    def create(self, sandbox=None, runtime="python3.12", memory=512 * MIB, cpu=1000,
+               profile=SNIPPET):  # fmt: skip
+        sandbox = sandbox or new_id()
+        self.send(CREATE, id=sandbox, profile=profile, runtime=runtime, cpu_milli=cpu,
+                  memory_bytes=memory)  # fmt: skip
+        return sandbox
+
+
+@dataclasses.dataclass
+class Result:
+    """What a run ended with; created is False if it was refused (see refused)."""
+
+    sandbox: str
+    created: bool = False
+    stdout: bytes = b""
+    stderr: bytes = b""
+    refused: dict | None = None
+    finished: dict | None = None
+
+    @property
+    def exit_code(self):
+        return os.waitstatus_to_exitcode(self.finished["wait_status"])
+
+
+class Streams:
+    """Writes a request and reads both streams until the last word about the sandbox comes."""
+
+    def __init__(self, connection, sandbox, fds, request):
+        self.connection = connection
+        self.sandbox = sandbox
+        self.output = {fds[1]: bytearray(), fds[2]: bytearray()}
+        self.order = fds
+        self.request = memoryview(request)
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(fds[0], selectors.EVENT_WRITE)
+        self.selector.register(fds[1], selectors.EVENT_READ)
+        self.selector.register(fds[2], selectors.EVENT_READ)
+        self.selector.register(connection.sock, selectors.EVENT_READ)
+
+    def _drop(self, fd):
+        self.selector.unregister(fd)
+        os.close(fd)
+
+    def _write(self, fd):
+        try:
+            self.request = self.request[os.write(fd, self.request[:65536]) :]
+        except BrokenPipeError:
+            self.request = self.request[:0]
+        if not self.request:
+            self._drop(fd)
+
+    def _read(self, fd):
+        data = os.read(fd, 65536)
+        self.output[fd] += data
+        if not data:
+            self._drop(fd)
+
+    def _drain(self):
+        for fd in list(self.selector.get_map()):
+            if fd in self.output:
+                with contextlib.suppress(BlockingIOError):
+                    while data := os.read(fd, 65536):
+                        self.output[fd] += data
+            if fd != self.connection.sock.fileno():
+                self._drop(fd)
+        self.selector.close()
+
+    def until_last_word(self, timeout):
+        end = time.monotonic() + timeout
+        kind, fields = None, None
+        while kind not in (FINISHED, REFUSED):
+            left = end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f"no last word about {self.sandbox} within {timeout} s")
+            for key, _ in self.selector.select(left):
+                if key.fd == self.order[0]:
+                    self._write(key.fd)
+                elif key.fd in self.output:
+                    self._read(key.fd)
+                else:
+                    kind, fields, _ = self.connection.receive_about(self.sandbox)
+        self._drain()
+        return kind, fields, bytes(self.output[self.order[1]]), bytes(self.output[self.order[2]])
+
+
+def run(connection, code, args=(), env=(), stdin=None, timeout_ms=20000, wait=90, **create):
+    """One run from PROTO_CREATE to its last word."""
+    sandbox = connection.create(**create)
+    result = Result(sandbox)
+    kind, fields, fds = connection.receive_about(sandbox, wait)
+    if kind == CREATED:
+        result.created = True
+        for fd in fds:
+            os.set_blocking(fd, False)
+        streams = Streams(connection, sandbox, fds, encode_request(code, args, env, stdin))
+        connection.send(START, id=sandbox, timeout_ms=timeout_ms)
+        kind, fields, result.stdout, result.stderr = streams.until_last_word(wait)
+    if kind == REFUSED:
+        result.refused = fields
+    else:
+        result.finished = fields
+    return result
+
+
+class Jailer:
+    """A jailer of the test's own: by a socketpair, or with socket=True by a listening socket."""
+
+    def __init__(self, binary, runtimes, *options, socket=False, preexec=None, wrapper=()):
+        self.command = [*wrapper, binary, "--runtimes-dir", runtimes, "--log-level", "debug",
+                        "--log-format", "text", *options]  # fmt: skip
+        self.listens = socket
+        self.preexec = preexec
+        self.directory = None
+        self.process = None
+        self.connection = None
+        self.hello = None
+        self.log = tempfile.TemporaryFile()
+
+    def __enter__(self):
+        if self.listens:
+            self.directory = tempfile.TemporaryDirectory()
+            self.path = os.path.join(self.directory.name, "jailer.sock")
+            self._spawn(["--socket", self.path, "--peer-uid", str(os.getuid())])
+        else:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with theirs:
+                self._spawn(["--fd", str(theirs.fileno())], theirs.fileno())
+            self.connection = Connection(ours)
+            self.hello = self._receive_hello()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def _spawn(self, options, *fds):
+        self.process = subprocess.Popen(
+            self.command + options, pass_fds=fds, preexec_fn=self.preexec,
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)  # fmt: skip
+
+    def _receive_hello(self):
+        try:
+            kind, fields, _ = self.connection.receive(30)
+        except ConnectionEnded:
+            self.process.wait(10)
+            raise RuntimeError(f"the jailer did not start: {self.log_text()}") from None
+        if kind != HELLO:
+            raise RuntimeError(f"{NAMES[kind]} in place of HELLO")
+        return fields
+
+    def connect(self, timeout=10):
+        """A new connection to a listening jailer."""
+        until = time.monotonic() + timeout
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        while True:
+            try:
+                sock.connect(self.path)
+                break
+            except (FileNotFoundError, ConnectionRefusedError):
+                if time.monotonic() > until or self.process.poll() is not None:
+                    raise RuntimeError(f"the jailer does not listen: {self.log_text()}") from None
+                time.sleep(0.01)
+        self.connection = Connection(sock)
+        self.hello = self._receive_hello()
+        return self.connection
+
+    def run(self, code, **options):
+        return run(self.connection, code, **options)
+
+    def log_text(self):
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")
+
+    def stop(self, signum=signal.SIGTERM, timeout=20):
+        """Ends the jailer; its exit status."""
+        if self.connection:
+            self.connection.close()
+        if self.process.poll() is None:
+            self.process.send_signal(signum)
+        status = self.process.wait(timeout)
+        if self.directory:
+            self.directory.cleanup()
+        return status

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What manifests/ and charts/sandboxrun render to, as text and as objects."""
+
+import json
+import os
+import subprocess
+import time
+
+from helpers.controlplane import BIN, ROOT
+
+MANIFESTS = os.path.join(ROOT, "manifests")
+CHART = os.path.join(ROOT, "charts/sandboxrun")
+NAMESPACE = "sandboxrun-system"
+MARK = "parsed"
+
+
+def _tool(name, *args, check=True, input=None):
+    done = subprocess.run([os.path.join(BIN, name), *args], text=True, capture_output=True,
+                          timeout=120, env={"PATH": os.environ["PATH"], "KUBECONFIG": "/dev/null"},
+                          **({"input": input} if input else {"stdin": subprocess.DEVNULL}))
+    if check and done.returncode != 0:
+        raise AssertionError(f"{name} {' '.join(args)}: {done.stderr}")
+    return done
+
+
+def kustomize():
+    return _tool("kubectl", "kustomize", MANIFESTS).stdout
+
+
+def helm_lint():
+    return _tool("helm", "lint", "--strict", CHART, check=False)
+
+
+def helm_template(*args, release="sandboxrun", namespace=NAMESPACE):
+    return _tool("helm", "template", release, CHART, "--namespace", namespace, *args).stdout
+
+
+def helm_refusal(*args):
+    """What helm says of values that it refuses; None if it takes them."""
+    done = _tool("helm", "template", "sandboxrun", CHART, *args, check=False)
+    return done.stderr if done.returncode != 0 else None
+
+
+def parse(text):
+    """YAML documents as objects. kubectl is the YAML reader here: it labels each of them, without
+    asking a server, and prints JSON."""
+    printed = _tool("kubectl", "label", "--local", "--overwrite", "-o", "json", "-f", "-",
+                    f"{MARK}=yes", input=text).stdout
+    objects, decoder, at = [], json.JSONDecoder(), 0
+    while at < len(printed):
+        item, at = decoder.raw_decode(printed, at)
+        at += len(printed[at:]) - len(printed[at:].lstrip())
+        item["metadata"]["labels"].pop(MARK)
+        objects.append(item)
+    return objects
+
+
+def install_crds(plane, timeout=30):
+    """`kubectl wait` isn't used: it fails on an object that has no conditions yet."""
+    plane.kubectl("apply", "-f", os.path.join(MANIFESTS, "crd"))
+    end = time.monotonic() + timeout
+    for name in ("sandboxruns", "sandboxnodes"):
+        while not _established(plane.get("crd", f"{name}.sandboxrun.dev")):
+            if time.monotonic() > end:
+                raise AssertionError(f"the CRD of {name} isn't established after {timeout} s")
+            time.sleep(0.05)
+
+
+def _established(crd):
+    return any(c["type"] == "Established" and c["status"] == "True"
+               for c in crd.get("status", {}).get("conditions") or [])
+
+
+def pods(objects):
+    """(object, pod spec) of all workloads."""
+    for item in objects:
+        if item["kind"] in ("Deployment", "DaemonSet"):
+            yield item, item["spec"]["template"]["spec"]
+
+
+def containers(pod):
+    return {c["name"]: c for c in pod.get("initContainers", []) + pod["containers"]}
+
+
+def find(objects, kind, name):
+    for item in objects:
+        if (item["kind"], item["metadata"]["name"]) == (kind, name):
+            return item
+    raise AssertionError(f"no {kind} {name}")

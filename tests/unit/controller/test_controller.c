@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The controller's effects, with a client and watches made here: what is sent when, and what
+ * becomes of the answers. */
+#include "controller/controller.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/cleanup.h"
+#include "common/kube/reflector.h"
+#include "common/log.h"
+#include "common/loop.h"
+#include "controller/limits.h"
+#include "objects.h"
+
+#define MAX_CALLS 256
+
+struct kube_call {
+    char method[8];
+    char path[256];
+    char *body;
+    kube_response_fn fn;
+    void *arg;
+};
+
+struct kube_client {
+    struct loop *loop;
+    struct kube_call calls[MAX_CALLS]; /* all that were ever sent */
+    unsigned int count;
+    int send_error;
+};
+
+struct reflector {
+    struct reflector_handlers handlers;
+    void *arg;
+    bool healthy;
+};
+
+enum { RUNS, AGENTS, NODES, COLLECTIONS };
+
+static struct reflector reflectors[COLLECTIONS];
+static unsigned int reflectors_alive;
+
+struct world {
+    struct kube_client client;
+    struct controller *controller;
+    struct loop_timer *stop_timer;
+};
+
+/* What controller.c is linked against. */
+
+int reflector_new(struct kube_client *client, const struct reflector_options *options,
+                  const struct reflector_handlers *handlers, void *arg,
+                  struct reflector **ret_reflector, struct error *err)
+{
+    static const char *const paths[] = {
+        [RUNS] = "/apis/sandboxrun.dev/v1alpha1/sandboxruns",
+        [AGENTS] = "/apis/sandboxrun.dev/v1alpha1/sandboxnodes",
+        [NODES] = "/api/v1/nodes",
+    };
+    (void)client;
+    (void)err;
+    for (unsigned int i = 0; i < COLLECTIONS; i++) {
+        if (strcmp(options->path, paths[i]) == 0) {
+            reflectors[i] = (struct reflector){*handlers, arg, true};
+            reflectors_alive++;
+            *ret_reflector = &reflectors[i];
+            return 0;
+        }
+    }
+    fail_msg("unexpected path %s", options->path);
+    return -EINVAL;
+}
+
+void reflector_free(struct reflector *reflector)
+{
+    if (reflector)
+        reflectors_alive--;
+}
+
+bool reflector_is_healthy(const struct reflector *reflector)
+{
+    return reflector->healthy;
+}
+
+struct reflector_stats reflector_stats(const struct reflector *reflector)
+{
+    (void)reflector;
+    return (struct reflector_stats){0};
+}
+
+struct loop *kube_client_loop(struct kube_client *client)
+{
+    return client->loop;
+}
+
+int kube_client_send(struct kube_client *client, const struct kube_request *request,
+                     kube_response_fn fn, void *arg, struct kube_call **ret_call, struct error *err)
+{
+    assert_true(client->count < MAX_CALLS);
+    if (client->send_error)
+        return error_set(err, client->send_error, "not sent");
+    struct kube_call *call = &client->calls[client->count++];
+    (void)snprintf(call->method, sizeof(call->method), "%s", request->method);
+    (void)snprintf(call->path, sizeof(call->path), "%s", request->path);
+    call->body = strndup(request->body, request->body_len);
+    call->fn = fn;
+    call->arg = arg;
+    if (ret_call)
+        *ret_call = call;
+    return 0;
+}
+
+void kube_call_cancel(struct kube_call *call)
+{
+    assert_non_null(call->fn);
+    call->fn = NULL;
+}
+
+/* The tests' means. */
+
+static void stop(void *arg)
+{
+    loop_stop(arg);
+}
+
+/* Runs the loop until what is due has been done. */
+static void turn(struct world *world)
+{
+    struct error err = {0};
+    assert_int_equal(loop_timer_arm(world->stop_timer, 5), 0);
+    assert_int_equal(loop_run(world->client.loop, &err), 0);
+}
+
+static int setup(void **state)
+{
+    static struct world world;
+    const struct controller_options options = {.ttl_seconds = 600};
+    struct error err = {0};
+    world = (struct world){0};
+    assert_int_equal(loop_new(&world.client.loop, &err), 0);
+    assert_int_equal(loop_timer_new(world.client.loop, stop, world.client.loop, &world.stop_timer),
+                     0);
+    assert_int_equal(controller_new(&world.client, &options, &world.controller, &err), 0);
+    assert_int_equal(reflectors_alive, COLLECTIONS);
+    *state = &world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+    controller_free(world->controller);
+    assert_int_equal(reflectors_alive, 0);
+    for (unsigned int i = 0; i < world->client.count; i++) {
+        assert_null(world->client.calls[i].fn);
+        free(world->client.calls[i].body);
+    }
+    loop_timer_free(world->stop_timer);
+    loop_free(world->client.loop);
+    return 0;
+}
+
+static void upsert(unsigned int collection, cJSON *object)
+{
+    reflectors[collection].handlers.upsert(object, reflectors[collection].arg);
+    json_free(object);
+}
+
+static void sync_all(void)
+{
+    for (unsigned int i = 0; i < COLLECTIONS; i++)
+        reflectors[i].handlers.synced(reflectors[i].arg);
+}
+
+static void watch_run(const char *name, const char *version, const char *spec, const char *status)
+{
+    upsert(RUNS, parse_object("{'metadata':{'namespace':'a','name':'%s','uid':'uid-%s',"
+                              "'resourceVersion':'%s','creationTimestamp':'2036-01-01T00:00:00Z'},"
+                              "'spec':{'code':'x'%s},'status':{%s}}",
+                              name, name, version, spec, status));
+}
+
+static void watch_agent(const char *instance, unsigned int runs)
+{
+    upsert(AGENTS, parse_object("{'metadata':{'name':'n'},'status':{'instance':'%s',"
+                                "'capacity':{'runs':%u,'memory':'1000Gi','cpu':'1000'},"
+                                "'runtimes':[{'name':'python3.12'}],'profiles':['Snippet'],"
+                                "'conditions':[{'type':'Ready','status':'True'}]}}",
+                                instance, runs));
+}
+
+static struct kube_call *last_call(struct world *world)
+{
+    assert_true(world->client.count > 0);
+    return &world->client.calls[world->client.count - 1];
+}
+
+static void answer(struct kube_call *call, int status)
+{
+    struct kube_response response = {.status = status, .body = "{}", .body_len = 2};
+    if (status < 200 || status > 299)
+        (void)error_set(&response.error, EIO, "the answer was %d", status);
+    kube_response_fn fn = call->fn;
+    assert_non_null(fn);
+    call->fn = NULL;
+    fn(&response, call->arg);
+}
+
+static void test_nothing_before_all_is_known(void **state)
+{
+    struct world *world = *state;
+    watch_run("r", "1", "", "");
+    watch_agent("i", 5);
+    turn(world);
+    reflectors[RUNS].handlers.synced(reflectors[RUNS].arg);
+    reflectors[AGENTS].handlers.synced(reflectors[AGENTS].arg);
+    turn(world);
+    assert_int_equal(world->client.count, 0);
+    reflectors[NODES].handlers.synced(reflectors[NODES].arg);
+    turn(world);
+    assert_int_equal(world->client.count, 1);
+    answer(last_call(world), 200);
+}
+
+static void test_claim(void **state)
+{
+    struct world *world = *state;
+    static const char begin[] = "{\"metadata\":{\"resourceVersion\":\"7\"},\"status\":{\"phase\":"
+                                "\"Scheduled\",\"sandboxID\":\"";
+    sync_all();
+    watch_agent("i-1", 5);
+    watch_run("r1", "7", "", "");
+    watch_run("r2", "7", "", "");
+    /* Not from inside the watch's call: one plan for all changes of a turn. */
+    assert_int_equal(world->client.count, 0);
+    turn(world);
+    assert_int_equal(world->client.count, 2);
+    const struct kube_call *calls = world->client.calls;
+    assert_string_equal(calls[0].method, "PATCH");
+    assert_string_equal(calls[0].path,
+                        "/apis/sandboxrun.dev/v1alpha1/namespaces/a/sandboxruns/r1/status");
+    assert_int_equal(strncmp(calls[0].body, begin, strlen(begin)), 0);
+    assert_non_null(strstr(calls[0].body, "\"nodeName\":\"n\",\"agentInstance\":\"i-1\""));
+    /* Every run has an id of its own. */
+    const char *id = calls[0].body + strlen(begin);
+    const char *other = calls[1].body + strlen(begin);
+    assert_int_equal(strcspn(id, "\""), 36);
+    assert_int_not_equal(strncmp(id, other, 36), 0);
+    answer(&world->client.calls[0], 200);
+    answer(&world->client.calls[1], 200);
+    turn(world);
+    assert_int_equal(world->client.count, 2);
+}
+
+static void test_conflict_waits_for_the_watch(void **state)
+{
+    struct world *world = *state;
+    sync_all();
+    watch_agent("i", 5);
+    watch_run("r", "1", "", "");
+    turn(world);
+    answer(last_call(world), 409);
+    turn(world);
+    turn(world);
+    assert_int_equal(world->client.count, 1);
+    watch_run("r", "2", "", "");
+    turn(world);
+    assert_int_equal(world->client.count, 2);
+    assert_non_null(strstr(last_call(world)->body, "\"resourceVersion\":\"2\""));
+    /* Another has claimed it: nothing more to do. */
+    answer(last_call(world), 409);
+    watch_run("r", "3", "", "'phase':'Scheduled','nodeName':'n','agentInstance':'i'");
+    turn(world);
+    assert_int_equal(world->client.count, 2);
+}
+
+static void test_failure_is_tried_again(void **state)
+{
+    struct world *world = *state;
+    static const int statuses[] = {0, 500, 429, 403};
+    sync_all();
+    watch_agent("i", 5);
+    for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
+        char version[8];
+        (void)snprintf(version, sizeof(version), "%zu", i);
+        watch_run("r", version, "", "");
+        turn(world);
+        assert_int_equal(world->client.count, 2 * i + 1);
+        answer(last_call(world), statuses[i]);
+        turn(world);
+        assert_int_equal(world->client.count, 2 * i + 1);
+        assert_int_equal(loop_timer_arm(world->stop_timer, BACKOFF_FIRST_US / 1000 + 50), 0);
+        struct error err = {0};
+        assert_int_equal(loop_run(world->client.loop, &err), 0);
+        assert_int_equal(world->client.count, 2 * i + 2);
+        answer(last_call(world), 409);
+    }
+}
+
+static void test_not_sent(void **state)
+{
+    struct world *world = *state;
+    sync_all();
+    watch_agent("i", 1);
+    world->client.send_error = EBUSY;
+    watch_run("r", "1", "", "");
+    turn(world);
+    turn(world);
+    assert_int_equal(world->client.count, 0);
+    /* Its place was given back. */
+    world->client.send_error = 0;
+    watch_run("r2", "1", "", "");
+    turn(world);
+    assert_non_null(strstr(last_call(world)->path, "/r2/"));
+    answer(last_call(world), 200);
+}
+
+/* The answer may come when the run, or the run of that name, is another. */
+static void test_late_answers(void **state)
+{
+    struct world *world = *state;
+    sync_all();
+    watch_agent("i", 1);
+    watch_run("r", "1", "", "");
+    turn(world);
+    struct kube_call *first = last_call(world);
+    reflectors[RUNS].handlers.remove("a", "r", "uid-r", reflectors[RUNS].arg);
+    upsert(RUNS, parse_object("{'metadata':{'namespace':'a','name':'r','uid':'other',"
+                              "'resourceVersion':'1','creationTimestamp':'2036-01-01T00:00:00Z'},"
+                              "'spec':{'code':'x'}}"));
+    turn(world);
+    assert_int_equal(world->client.count, 2);
+    answer(first, 404);
+    turn(world);
+    assert_int_equal(world->client.count, 2);
+    answer(last_call(world), 200);
+    reflectors[RUNS].handlers.remove("a", "r", "other", reflectors[RUNS].arg);
+    turn(world);
+}
+
+static void test_bounded(void **state)
+{
+    struct world *world = *state;
+    char name[16];
+    sync_all();
+    watch_agent("i", 1000);
+    for (unsigned int i = 0; i < MAX_ASSIGNS_IN_FLIGHT + 10; i++) {
+        (void)snprintf(name, sizeof(name), "r%u", i);
+        watch_run(name, "1", "", "");
+    }
+    for (unsigned int i = 0; i < MAX_WRITES_IN_FLIGHT + 5; i++) {
+        (void)snprintf(name, sizeof(name), "done%u", i);
+        watch_run(name, "1", ",'ttlSecondsAfterFinished':0", "'phase':'Failed'");
+    }
+    turn(world);
+    turn(world);
+    assert_int_equal(world->client.count, MAX_ASSIGNS_IN_FLIGHT + MAX_WRITES_IN_FLIGHT);
+    unsigned int answered = 0;
+    while (answered < world->client.count) {
+        unsigned int before = world->client.count;
+        while (answered < before)
+            answer(&world->client.calls[answered++], 200);
+        turn(world);
+    }
+    assert_int_equal(answered, MAX_ASSIGNS_IN_FLIGHT + 10 + MAX_WRITES_IN_FLIGHT + 5);
+}
+
+static void test_agent_is_gone(void **state)
+{
+    struct world *world = *state;
+    sync_all();
+    watch_agent("i", 1);
+    reflectors[AGENTS].handlers.remove("", "n", "", reflectors[AGENTS].arg);
+    watch_run("r", "1", "", "");
+    turn(world);
+    assert_int_equal(world->client.count, 0);
+    watch_agent("i", 1);
+    turn(world);
+    assert_int_equal(world->client.count, 1);
+    answer(last_call(world), 200);
+}
+
+static void test_cordon(void **state)
+{
+    struct world *world = *state;
+    sync_all();
+    watch_agent("i", 1);
+    upsert(NODES, parse_object("{'metadata':{'name':'n'},'spec':{'unschedulable':true}}"));
+    watch_run("r", "1", "", "");
+    turn(world);
+    assert_int_equal(world->client.count, 0);
+    reflectors[NODES].handlers.remove("", "n", "", reflectors[NODES].arg);
+    turn(world);
+    assert_int_equal(world->client.count, 1);
+    answer(last_call(world), 200);
+}
+
+/* Objects that make no sense are left aside. */
+static void test_nonsense(void **state)
+{
+    struct world *world = *state;
+    sync_all();
+    for (unsigned int i = 0; i < COLLECTIONS; i++)
+        upsert(i, parse_object("{'metadata':{}}"));
+    turn(world);
+    assert_int_equal(world->client.count, 0);
+}
+
+/* What is under way at the end is cancelled; teardown looks. */
+static void test_end_with_calls_under_way(void **state)
+{
+    struct world *world = *state;
+    sync_all();
+    watch_agent("i", 5);
+    watch_run("r1", "1", "", "");
+    watch_run("r2", "1", "", "'phase':'Failed','completionTime':'2020-01-01T00:00:00Z'");
+    turn(world);
+    assert_int_equal(world->client.count, 2);
+}
+
+int main(void)
+{
+    log_init("test", LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_nothing_before_all_is_known, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_claim, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_conflict_waits_for_the_watch, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failure_is_tried_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_not_sent, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_late_answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_agent_is_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cordon, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nonsense, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_end_with_calls_under_way, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

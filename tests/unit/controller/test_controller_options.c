@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/cleanup.h"
+
+static int parse(const char *const *words, struct error *err)
+{
+    char program[] = "sandboxrun-controller", copies[8][64];
+    char *argv[10] = {program};
+    int argc = 1;
+    for (; words[argc - 1]; argc++) {
+        assert_true(strlen(words[argc - 1]) < sizeof(copies[0]));
+        memcpy(copies[argc - 1], words[argc - 1], strlen(words[argc - 1]) + 1);
+        argv[argc] = copies[argc - 1];
+    }
+    optind = 0;
+    return options_parse(argc, argv, err);
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const char *const none[] = {NULL};
+    static const char *const all[] = {"--kubeconfig=/k",
+                                      "--ttl-seconds-after-finished",
+                                      "0",
+                                      "--log-level=debug",
+                                      "--health-address",
+                                      ":8081",
+                                      NULL};
+    assert_int_equal(parse(none, &err), 1);
+    assert_null(arg_kubeconfig);
+    assert_null(arg_health_address);
+    assert_int_equal(arg_ttl_seconds, 600);
+    assert_int_equal(arg_log_level, LOG_LEVEL_INFO);
+    assert_int_equal(parse(all, &err), 1);
+    assert_int_equal(arg_ttl_seconds, 0);
+    assert_int_equal(arg_log_level, LOG_LEVEL_DEBUG);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[3];
+        const char *message;
+    } cases[] = {
+        {{"--nonsense"}, "--nonsense is no option; see --help"},
+        {{"-x"}, "-x is no option; see --help"},
+        {{"--kubeconfig"}, "--kubeconfig needs a value; see --help"},
+        {{"--help=yes"}, "--help=yes is no option; see --help"},
+        {{"extra"}, "extra: takes no arguments; see --help"},
+        {{"--ttl-seconds-after-finished=-1"},
+         "--ttl-seconds-after-finished: \"-1\" is no whole number from 0 to 2592000"},
+        {{"--ttl-seconds-after-finished=2592001"},
+         "--ttl-seconds-after-finished: \"2592001\" is no whole number from 0 to 2592000"},
+        {{"--ttl-seconds-after-finished", "10s"},
+         "--ttl-seconds-after-finished: \"10s\" is no whole number from 0 to 2592000"},
+        {{"--log-level=loud"}, "--log-level: \"loud\" is not one of debug, info, warn, error"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct error err = {0};
+        assert_int_equal(parse(cases[i].words, &err), -EINVAL);
+        assert_string_equal(err.text, cases[i].message);
+    }
+}
+
+static void test_help_and_version(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const char *const help[] = {"--log-level=debug", "--help", "--nonsense", NULL};
+    static const char *const version[] = {"--version", NULL};
+    assert_int_equal(parse(help, &err), 0);
+    assert_int_equal(parse(version, &err), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_help_and_version),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

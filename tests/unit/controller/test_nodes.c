@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/nodes.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/cleanup.h"
+#include "controller/limits.h"
+#include "objects.h"
+
+static void test_agent_and_core_share_an_entry(void **state)
+{
+    (void)state;
+    struct nodes nodes = {0};
+    put_core(&nodes, "node-a", "'labels':{'pool':'x','zone':''}", "");
+    struct node *node = put_agent(&nodes, "node-a", "i", 2, "1Gi", "2");
+    assert_ptr_equal(node, nodes_find(&nodes, "node-a"));
+    assert_true(node->has_core);
+    assert_int_equal(node->label_count, 2);
+    assert_string_equal(node->agent->instance, "i");
+    assert_true(nodes.changed);
+
+    nodes.changed = false;
+    assert_null(nodes_remove_agent(&nodes, "node-a"));
+    assert_non_null(nodes_find(&nodes, "node-a"));
+    nodes_remove_core(&nodes, "node-a");
+    assert_null(nodes_find(&nodes, "node-a"));
+    assert_true(nodes.changed);
+
+    assert_null(nodes_remove_agent(&nodes, "node-b"));
+    nodes_remove_core(&nodes, "node-b");
+    nodes_done(&nodes);
+}
+
+static void test_an_entry_lives_with_its_runs(void **state)
+{
+    (void)state;
+    struct nodes nodes = {0};
+    struct runs runs;
+    runs_init(&runs, &nodes);
+    struct node *node = put_agent(&nodes, "node-a", "i", 2, "1Gi", "2");
+    (void)put_run(&runs, "a", "r", "1", "",
+                  "'phase':'Running','nodeName':'node-a','agentInstance':'i','sandboxID':'s'",
+                  CREATED_US);
+    assert_int_equal(node->used.runs, 1);
+    assert_int_equal(node->used.memory_bytes, 512 << 20);
+    assert_int_equal(node->used.cpu_milli, 1000);
+    assert_ptr_equal(nodes_remove_agent(&nodes, "node-a"), node);
+    assert_null(node->agent);
+    assert_ptr_equal(nodes_find(&nodes, "node-a"), node);
+    runs_remove(&runs, "a", "r", "uid-r");
+    assert_null(nodes_find(&nodes, "node-a"));
+    runs_done(&runs);
+    nodes_done(&nodes);
+}
+
+static void test_cordons_and_taints(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        bool cordoned, tainted;
+    } cases[] = {
+        {"", false, false},
+        {"'unschedulable':true", true, false},
+        {"'unschedulable':false", false, false},
+        {"'unschedulable':'yes'", false, false},
+        {"'taints':[{'key':'a','effect':'PreferNoSchedule'}]", false, false},
+        {"'taints':[{'key':'a','effect':'PreferNoSchedule'},{'key':'b','effect':'NoSchedule'}]",
+         false, true},
+        {"'taints':[{'key':'a','effect':'NoExecute'}]", false, true},
+        {"'taints':[1,{}]", false, false},
+        {"'taints':7", false, false},
+    };
+    struct nodes nodes = {0};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        put_core(&nodes, "node-a", "", cases[i].spec);
+        const struct node *node = nodes_find(&nodes, "node-a");
+        assert_int_equal(node->cordoned, cases[i].cordoned);
+        assert_int_equal(node->tainted, cases[i].tainted);
+    }
+    nodes_done(&nodes);
+}
+
+/* A node with more labels than are kept could be chosen for a label that it lacks. */
+static void test_too_many_labels(void **state)
+{
+    (void)state;
+    struct nodes nodes = {0};
+    struct error err = {0};
+    cleanup_json cJSON *object = parse_object("{'metadata':{'name':'node-a','labels':{}}}");
+    cJSON *labels = cJSON_GetObjectItem(cJSON_GetObjectItem(object, "metadata"), "labels");
+    for (unsigned int i = 0; i <= MAX_NODE_LABELS; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof(key), "label-%u", i);
+        assert_non_null(cJSON_AddStringToObject(labels, key, "x"));
+    }
+    assert_int_equal(nodes_set_core(&nodes, object, &err), 0);
+    assert_true(nodes_find(&nodes, "node-a")->cordoned);
+    assert_int_equal(nodes_find(&nodes, "node-a")->label_count, 0);
+    cJSON_DeleteItemFromObject(labels, "label-0");
+    assert_int_equal(nodes_set_core(&nodes, object, &err), 0);
+    assert_false(nodes_find(&nodes, "node-a")->cordoned);
+    assert_int_equal(nodes_find(&nodes, "node-a")->label_count, MAX_NODE_LABELS);
+    nodes_done(&nodes);
+}
+
+static void test_no_name(void **state)
+{
+    (void)state;
+    struct nodes nodes = {0};
+    struct node *node = NULL;
+    struct error err = {0};
+    cleanup_json cJSON *object = parse_object("{'metadata':{}}");
+    assert_int_equal(nodes_set_core(&nodes, object, &err), -EINVAL);
+    assert_int_equal(nodes_set_agent(&nodes, object, &node, &err), -EINVAL);
+    assert_null(nodes.by_name);
+}
+
+static void test_warm_count_starts_afresh(void **state)
+{
+    (void)state;
+    struct nodes nodes = {0};
+    struct node *node = put_agent(&nodes, "node-a", "i", 2, "1Gi", "2");
+    node->warm_taken = 3;
+    (void)put_agent(&nodes, "node-a", "i", 2, "1Gi", "2");
+    assert_int_equal(node->warm_taken, 0);
+    nodes_done(&nodes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_agent_and_core_share_an_entry),
+        cmocka_unit_test(test_an_entry_lives_with_its_runs),
+        cmocka_unit_test(test_cordons_and_taints),
+        cmocka_unit_test(test_too_many_labels),
+        cmocka_unit_test(test_no_name),
+        cmocka_unit_test(test_warm_count_starts_afresh),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/runs.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/cleanup.h"
+#include "objects.h"
+
+#define ON_NODE(name) "'nodeName':'" name "','agentInstance':'i','sandboxID':'s'"
+
+struct store {
+    struct nodes nodes;
+    struct runs runs;
+};
+
+static int setup(void **state)
+{
+    static struct store store;
+    store.nodes = (struct nodes){0};
+    runs_init(&store.runs, &store.nodes);
+    *state = &store;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct store *store = *state;
+    runs_done(&store->runs);
+    nodes_done(&store->nodes);
+    return 0;
+}
+
+static struct run_digest *put(struct store *store, const char *name, const char *version,
+                              const char *status, int64_t now_us)
+{
+    return put_run(&store->runs, "a", name, version, "", status, now_us);
+}
+
+static void test_filed_by_phase(void **state)
+{
+    struct store *store = *state;
+    struct runs *runs = &store->runs;
+    struct run_digest *run = put(store, "r", "1", "", CREATED_US);
+    assert_ptr_equal(runs_find(runs, "a", "r"), run);
+    assert_null(runs_find(runs, "b", "r"));
+    assert_non_null(run->tenant);
+    assert_null(run->node);
+    assert_int_equal(runs->waiting, 1);
+    assert_true(runs->queue_changed);
+    assert_int_equal(runs->counts[RUN_PHASE_PENDING], 1);
+
+    assert_ptr_equal(put(store, "r", "2", "'phase':'Scheduled'," ON_NODE("n"), CREATED_US), run);
+    assert_null(run->tenant);
+    assert_ptr_equal(run->node, nodes_find(&store->nodes, "n"));
+    assert_int_equal(run->node->used.runs, 1);
+    assert_int_equal(runs->waiting, 0);
+
+    (void)put(store, "r", "3", "'phase':'Running'," ON_NODE("n"), CREATED_US);
+    assert_int_equal(run->node->used.runs, 1);
+    assert_int_equal(run->node->used.memory_bytes, 512 << 20);
+
+    store->nodes.changed = false;
+    (void)put(store, "r", "4", "'phase':'Failed','reason':'Error'," ON_NODE("n"), CREATED_US);
+    assert_null(run->node);
+    assert_true(store->nodes.changed);
+    assert_null(nodes_find(&store->nodes, "n"));
+    assert_int_equal(runs->counts[RUN_PHASE_FAILED], 1);
+    assert_int_equal(runs->counts[RUN_PHASE_PENDING], 0);
+
+    runs_remove(runs, "a", "r", "another uid");
+    assert_non_null(runs_find(runs, "a", "r"));
+    runs_remove(runs, "a", "r", "uid-r");
+    assert_null(runs_find(runs, "a", "r"));
+    assert_int_equal(runs->counts[RUN_PHASE_FAILED], 0);
+}
+
+/* What waits for nothing but room is queued; the rest is only looked at. */
+static void test_what_is_queued(void **state)
+{
+    struct store *store = *state;
+    (void)put_run(&store->runs, "a", "tool", "1", "'profile':'ToolCall'", "", CREATED_US);
+    (void)put_run(&store->runs, "a", "long", "1", "'timeoutSeconds':61", "", CREATED_US);
+    assert_int_equal(store->runs.waiting, 0);
+    assert_non_null(runs_next(&store->runs, CREATED_US));
+    assert_non_null(runs_next(&store->runs, CREATED_US));
+    assert_null(runs_next(&store->runs, CREATED_US));
+}
+
+static void test_same_name_new_object(void **state)
+{
+    struct store *store = *state;
+    struct error err = {0};
+    struct run_digest *run = put(store, "r", "1", "'phase':'Running'," ON_NODE("n"), CREATED_US);
+    assert_non_null(run->node);
+    cleanup_json cJSON *object =
+        parse_object("{'metadata':{'namespace':'a','name':'r','uid':'other','resourceVersion':'1'},"
+                     "'spec':{'code':'x'}}");
+    assert_int_equal(runs_upsert(&store->runs, object, CREATED_US, &run, &err), 0);
+    assert_string_equal(run->facts.uid, "other");
+    assert_null(run->node);
+    assert_null(nodes_find(&store->nodes, "n"));
+    assert_int_equal(store->runs.counts[RUN_PHASE_RUNNING], 0);
+    assert_int_equal(store->runs.counts[RUN_PHASE_PENDING], 1);
+}
+
+/* A version that is known already changes nothing: what was decided on it still holds. */
+static void test_same_version(void **state)
+{
+    struct store *store = *state;
+    struct run_digest *run = put(store, "r", "1", "", CREATED_US);
+    assert_ptr_equal(runs_next(&store->runs, CREATED_US), run);
+    runs_begin_write(&store->runs, run, NULL);
+    runs_end_write(&store->runs, run, "1", WRITE_SETTLED, CREATED_US);
+    assert_true(run->settled);
+    (void)put(store, "r", "1", "", CREATED_US);
+    assert_true(run->settled);
+    (void)put(store, "r", "2", "", CREATED_US);
+    assert_false(run->settled);
+}
+
+static void test_times(void **state)
+{
+    struct store *store = *state;
+    /* creationTimestamp has whole seconds: the wait counts from the end of that second. */
+    struct run_digest *run = put(store, "r", "1", "", CREATED_US + 5 * SECOND_US);
+    assert_int_equal(run->queued_us, CREATED_US + 999999);
+    (void)put(store, "r", "2", "'phase':'Scheduled'," ON_NODE("n"), CREATED_US + 6 * SECOND_US);
+    assert_int_equal(run->queued_us, CREATED_US + 999999);
+    /* Given back: the wait begins anew. */
+    (void)put(store, "r", "3", "", CREATED_US + 7 * SECOND_US);
+    assert_int_equal(run->queued_us, CREATED_US + 7 * SECOND_US);
+    assert_int_equal(run->finished_us, 0);
+    (void)put(store, "r", "4", "'phase':'Failed','completionTime':'2026-11-29T22:17:16Z'",
+              CREATED_US + 8 * SECOND_US);
+    assert_int_equal(run->finished_us, CREATED_US + 2 * SECOND_US);
+    (void)put(store, "r", "5", "'phase':'Failed','completionTime':'2026-11-29T22:17:16Z'",
+              CREATED_US + 9 * SECOND_US);
+    assert_int_equal(run->finished_us, CREATED_US + 2 * SECOND_US);
+
+    /* Clocks that run ahead, and times that are missing. */
+    run = put(store, "early", "1", "", CREATED_US - SECOND_US);
+    assert_int_equal(run->queued_us, CREATED_US - SECOND_US);
+    run = put(store, "late", "1", "'phase':'Failed','completionTime':'2036-01-01T00:00:00Z'",
+              CREATED_US + 1);
+    assert_int_equal(run->finished_us, CREATED_US + 1);
+    run = put(store, "none", "1", "'phase':'Failed'", CREATED_US + 2);
+    assert_int_equal(run->finished_us, CREATED_US + 2);
+}
+
+static void test_assignment_under_way(void **state)
+{
+    struct store *store = *state;
+    struct runs *runs = &store->runs;
+    struct node *node = put_agent(&store->nodes, "n", "i", 2, "1Gi", "2");
+    struct run_digest *run = put(store, "r", "1", "", CREATED_US);
+
+    /* Accounted for at once, and taken back when it fails, with a growing pause. */
+    static const int64_t pauses_us[] = {500000,  1000000,  2000000,  4000000,
+                                        8000000, 16000000, 30000000, 30000000};
+    for (size_t i = 0; i < ARRAY_SIZE(pauses_us); i++) {
+        runs_begin_write(runs, run, node);
+        assert_true(run->writing);
+        assert_null(run->tenant);
+        assert_int_equal(node->used.runs, 1);
+        assert_int_equal(node->warm_taken, i + 1);
+        store->nodes.changed = false;
+        runs_end_write(runs, run, "1", WRITE_FAILED, CREATED_US);
+        assert_false(run->writing);
+        assert_non_null(run->tenant);
+        assert_int_equal(node->used.runs, 0);
+        assert_true(store->nodes.changed);
+        assert_int_equal(run->not_before_us, CREATED_US + pauses_us[i]);
+    }
+
+    /* Kept when it was accepted, until the watch says the same. */
+    runs_begin_write(runs, run, node);
+    runs_end_write(runs, run, "1", WRITE_SETTLED, CREATED_US);
+    assert_true(run->settled);
+    assert_int_equal(node->used.runs, 1);
+    (void)put(store, "r", "2", "'phase':'Scheduled'," ON_NODE("n"), CREATED_US);
+    assert_int_equal(node->used.runs, 1);
+    assert_false(run->settled);
+    assert_int_equal(run->not_before_us, 0);
+}
+
+/* The watch may be faster than the answer, and tell of a version that came after. */
+static void test_answer_for_an_old_version(void **state)
+{
+    struct store *store = *state;
+    struct runs *runs = &store->runs;
+    struct node *node = put_agent(&store->nodes, "n", "i", 2, "1Gi", "2");
+    struct run_digest *run = put(store, "r", "1", "", CREATED_US);
+    runs_begin_write(runs, run, node);
+    (void)put(store, "r", "2", "'phase':'Scheduled'," ON_NODE("n"), CREATED_US);
+    (void)put(store, "r", "3", "'phase':'Failed','reason':'Error'," ON_NODE("n"), CREATED_US);
+    assert_int_equal(node->used.runs, 0);
+    assert_true(run->writing);
+    runs_end_write(runs, run, "1", WRITE_SETTLED, CREATED_US);
+    assert_false(run->writing);
+    assert_false(run->settled);
+    assert_int_equal(run->facts.phase, RUN_PHASE_FAILED);
+
+    /* The same after a change that made the write fail: free to be decided on again. */
+    run = put(store, "r2", "1", "", CREATED_US);
+    runs_begin_write(runs, run, node);
+    (void)put(store, "r2", "2", "", CREATED_US);
+    assert_non_null(run->tenant);
+    assert_int_equal(node->used.runs, 0);
+    runs_end_write(runs, run, "1", WRITE_SETTLED, CREATED_US);
+    assert_false(run->settled);
+    runs_end_write(runs, run, "1", WRITE_FAILED, CREATED_US);
+    assert_int_equal(run->not_before_us, 0);
+}
+
+static void test_queue_order(void **state)
+{
+    struct store *store = *state;
+    static const struct {
+        const char *name, *created;
+    } cases[] = {{"b", "2026-11-29T22:17:16Z"},
+                 {"c", "2026-11-29T22:17:14Z"},
+                 {"a", "2026-11-29T22:17:15Z"},
+                 {"0", "2026-11-29T22:17:15Z"}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct error err = {0};
+        cleanup_json cJSON *object =
+            parse_object("{'metadata':{'namespace':'x','name':'%s','uid':'u%s','resourceVersion':"
+                         "'1','creationTimestamp':'%s'},'spec':{'code':'x'}}",
+                         cases[i].name, cases[i].name, cases[i].created);
+        assert_int_equal(runs_upsert(&store->runs, object, CREATED_US, NULL, &err), 0);
+    }
+    struct tenant *tenant = store->runs.turn;
+    assert_false(tenant->sorted);
+    tenant_sort(tenant);
+    assert_true(tenant->sorted);
+    char order[8] = "";
+    size_t len = 0;
+    struct run_digest *run;
+    DL_FOREACH2(tenant->queue, run, queue_next)
+    {
+        order[len++] = run->facts.name[0];
+    }
+    assert_string_equal(order, "ca0b");
+}
+
+static void test_empty_tenants_go(void **state)
+{
+    struct store *store = *state;
+    (void)put(store, "r", "1", "", CREATED_US);
+    (void)put_run(&store->runs, "b", "r", "1", "", "", CREATED_US);
+    (void)put(store, "r", "2", "'phase':'Failed'", CREATED_US);
+    runs_drop_empty_tenants(&store->runs);
+    assert_int_equal(HASH_COUNT(store->runs.tenants_by_name), 1);
+    assert_string_equal(store->runs.turn->name_space, "b");
+    (void)put(store, "r", "3", "", CREATED_US);
+    assert_int_equal(HASH_COUNT(store->runs.tenants_by_name), 2);
+}
+
+static void test_wake_ups(void **state)
+{
+    struct store *store = *state;
+    struct runs *runs = &store->runs;
+    struct run_digest *a = put(store, "a", "1", "", CREATED_US);
+    struct run_digest *b = put(store, "b", "1", "", CREATED_US);
+    assert_ptr_equal(runs_next(runs, CREATED_US), a);
+    assert_ptr_equal(runs_next(runs, CREATED_US), b);
+    assert_null(runs_next(runs, CREATED_US));
+    runs_wake_at(runs, a, CREATED_US + 20);
+    runs_wake_at(runs, b, CREATED_US + 10);
+    assert_null(runs_next(runs, CREATED_US + 9));
+    runs_wake_at(runs, b, INT64_MAX);
+    assert_null(runs_next(runs, CREATED_US + 19));
+    runs_touch(runs, b);
+    runs_touch(runs, b);
+    assert_ptr_equal(runs_next(runs, CREATED_US + 20), b);
+    assert_ptr_equal(runs_next(runs, CREATED_US + 20), a);
+    assert_null(runs_next(runs, CREATED_US + 20));
+}
+
+static void test_touched_by_its_node(void **state)
+{
+    struct store *store = *state;
+    struct run_digest *run = put(store, "a", "1", "'phase':'Running'," ON_NODE("n"), CREATED_US);
+    (void)put(store, "b", "1", "'phase':'Running'," ON_NODE("m"), CREATED_US);
+    while (runs_next(&store->runs, CREATED_US))
+        ;
+    runs_touch_node(&store->runs, run->node);
+    assert_ptr_equal(runs_next(&store->runs, CREATED_US), run);
+    assert_null(runs_next(&store->runs, CREATED_US));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_filed_by_phase, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_queued, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_same_name_new_object, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_same_version, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_times, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_assignment_under_way, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_answer_for_an_old_version, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_queue_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_empty_tenants_go, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wake_ups, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_touched_by_its_node, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
