@@ -134,7 +134,7 @@ layer_fuzz() {
 mkdir -p build/test-logs
 ./hack/deps.sh --check test >/dev/null || ./hack/deps.sh test || exit 1
 
-if wants jail || wants vm || wants cluster || wants chart ||  wants runtime || wants lint; then
+if wants jail || wants vm || wants cluster || wants chart || wants runtime || wants lint; then
     build release -DSANDBOXRUN_WERROR="$werror" || exit 1
 fi
 if wants runtime || wants jail || wants vm || wants cluster; then

@@ -113,8 +113,12 @@ static void test_delegate(void **state)
     struct fixture *fixture = *state;
     const struct scratch *scratch = &fixture->scratch;
     struct error err = {0};
-    assert_int_equal(cgroup_v2.delegate(scratch->fd, "/x", &err), -ENOENT);
-    assert_non_null(strstr(err.text, "controllers memory, cpu and pids below /x"));
+    assert_int_equal(cgroup_v2.delegate(scratch->fd, "/x", &err), -ENODEV);
+    assert_non_null(strstr(err.text, "only: none;"));
+    scratch_file(scratch, "cgroup.controllers", "cpu pids\n");
+    assert_int_equal(cgroup_v2.delegate(scratch->fd, "/x", &err), -ENODEV);
+    assert_non_null(strstr(err.text, "cgroup /x needs the controllers memory, cpu and pids"));
+    assert_non_null(strstr(err.text, "only: cpu pids;"));
     scratch_file(scratch, "cgroup.subtree_control", "");
     scratch_file(scratch, "memory.oom.group", "1");
     assert_int_equal(cgroup_v2.delegate(scratch->fd, "/x", &err), 0);
