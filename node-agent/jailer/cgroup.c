@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 int cgroup_slot_fd(const struct cgroup_system *system, enum cgroup_controller controller)
@@ -103,19 +104,45 @@ static int open_hierarchy(struct cgroup_system *system, const struct cgroup_moun
     return 0;
 }
 
+static int read_mounts(const struct cgroup_system *system, struct cgroup_mounts *ret_mounts,
+                       struct error *err)
+{
+    cleanup_buf struct buf mountinfo = BUF_INIT(MAX_PROC_FILE);
+    int r = fd_read_file(system->proc_fd, "self/mountinfo", false, &mountinfo);
+    if (r < 0)
+        return error_set_errno(err, -r, "read /proc/self/mountinfo");
+    cgroup_mounts_parse(buf_str(&mountinfo), ret_mounts);
+    return 0;
+}
+
+/* A container runtime mounts the cgroup file systems read-only. With its own cgroup as the parent
+ * the jailer is in such a container, whose mounts are nobody else's; what stays read-only all the
+ * same is refused by cgroup_layout_choose(). */
+static bool make_writable(const struct cgroup_mounts *mounts)
+{
+    bool changed = false;
+    for (size_t i = 0; i < mounts->count; i++) {
+        if (mounts->mounts[i].read_only &&
+            mount(NULL, mounts->mounts[i].point, NULL,
+                  MS_REMOUNT | MS_BIND | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
+            changed = true;
+    }
+    return changed;
+}
+
 static int open_layout(struct cgroup_system *system, struct error *err)
 {
     struct cgroup_mounts mounts;
     struct cgroup_layout layout;
-    cleanup_buf struct buf mountinfo = BUF_INIT(MAX_PROC_FILE);
     cleanup_buf struct buf self_cgroup = BUF_INIT(MAX_PROC_FILE);
-    int r = fd_read_file(system->proc_fd, "self/mountinfo", false, &mountinfo);
-    if (r >= 0)
-        r = fd_read_file(system->proc_fd, "self/cgroup", false, &self_cgroup);
+    int r = fd_read_file(system->proc_fd, "self/cgroup", false, &self_cgroup);
     if (r < 0)
-        return error_set_errno(err, -r, "read /proc/self/mountinfo and /proc/self/cgroup");
-
-    cgroup_mounts_parse(buf_str(&mountinfo), &mounts);
+        return error_set_errno(err, -r, "read /proc/self/cgroup");
+    r = read_mounts(system, &mounts, err);
+    if (r >= 0 && system->self && make_writable(&mounts))
+        r = read_mounts(system, &mounts, err);
+    if (r < 0)
+        return r;
     r = cgroup_layout_choose(&mounts, read_v2_controllers(&mounts), &layout, err);
     if (r < 0)
         return r;

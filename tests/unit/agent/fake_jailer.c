@@ -7,6 +7,8 @@
 
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 static void on_socket(int fd, unsigned int events, void *arg)
 {
@@ -32,11 +34,45 @@ void fake_jailer_open(struct fake_jailer *fake, struct loop *loop)
         .loop = loop,
         .sock = socks[0],
         .client_sock = socks[1],
+        .listener = -1,
         .request_fd = -1,
         .stdout_fd = -1,
         .stderr_fd = -1,
     };
     assert_int_equal(loop_io_new(loop, fake->sock, LOOP_READ, on_socket, fake, &fake->io), 0);
+}
+
+static void on_listener(int fd, unsigned int events, void *arg)
+{
+    (void)events;
+    struct fake_jailer *fake = arg;
+    fake->sock = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    assert_true(fake->sock >= 0);
+    loop_io_free(TAKE_PTR(fake->listener_io));
+    assert_int_equal(loop_io_new(fake->loop, fake->sock, LOOP_READ, on_socket, fake, &fake->io), 0);
+    fake_jailer_hello(fake);
+}
+
+void fake_jailer_listen(struct fake_jailer *fake, struct loop *loop, const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    assert_true(strlen(path) < sizeof(address.sun_path));
+    memcpy(address.sun_path, path, strlen(path));
+    *fake = (struct fake_jailer){
+        .loop = loop,
+        .sock = -1,
+        .client_sock = -1,
+        .listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+        .request_fd = -1,
+        .stdout_fd = -1,
+        .stderr_fd = -1,
+    };
+    assert_true(fake->listener >= 0);
+    (void)unlink(path);
+    assert_int_equal(bind(fake->listener, (const struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(fake->listener, 1), 0);
+    assert_int_equal(
+        loop_io_new(loop, fake->listener, LOOP_READ, on_listener, fake, &fake->listener_io), 0);
 }
 
 void fake_jailer_deafen(struct fake_jailer *fake)
@@ -53,6 +89,8 @@ void fake_jailer_die(struct fake_jailer *fake)
 void fake_jailer_close(struct fake_jailer *fake)
 {
     fake_jailer_die(fake);
+    loop_io_free(TAKE_PTR(fake->listener_io));
+    fake->listener = fd_close(fake->listener);
     fake->request_fd = fd_close(fake->request_fd);
     fake->stdout_fd = fd_close(fake->stdout_fd);
     fake->stderr_fd = fd_close(fake->stderr_fd);

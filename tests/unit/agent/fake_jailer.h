@@ -14,6 +14,8 @@ struct fake_jailer {
     struct loop *loop;
     int sock;
     int client_sock; /* for jailer_client_new() */
+    int listener;
+    struct loop_io *listener_io;
     struct loop_io *io;
     struct proto_message requests[MAX_FAKE_REQUESTS];
     size_t request_count;
@@ -28,6 +30,9 @@ struct fake_jailer {
 
 void fake_jailer_open(struct fake_jailer *fake, struct loop *loop);
 void fake_jailer_close(struct fake_jailer *fake);
+
+/* Waits for one agent at a socket's path, and says hello to it. */
+void fake_jailer_listen(struct fake_jailer *fake, struct loop *loop, const char *path);
 
 /* The jailer is gone. */
 void fake_jailer_die(struct fake_jailer *fake);

@@ -25,94 +25,96 @@ static void encode(const struct run_status *status, size_t max_bytes, struct buf
         fail_msg("%s", err.text);
 }
 
+static char out[] = "caf\xc3\xa9\n";
+static char bad[] = {'a', '\xff', 'b', '\x01', '<', '\0'};
+
+static const struct {
+    struct run_status status;
+    const char *json;
+} whole_texts[] = {
+    {{0},
+     "{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"Finished\",\"status\":\"False\","
+     "\"reason\":\"Pending\",\"message\":\"The run has not finished.\","
+     "\"lastTransitionTime\":\"1970-01-01T00:00:00.000000Z\"}]}"},
+    {{.phase = RUN_PHASE_SCHEDULED,
+      .sandbox_id = "s",
+      .node_name = "n",
+      .agent_instance = "i",
+      .scheduled_us = THEN + 1,
+      .observed_generation = 1},
+     "{\"phase\":\"Scheduled\",\"sandboxID\":\"s\",\"nodeName\":\"n\",\"agentInstance\":\"i\","
+     "\"scheduledTime\":\"2026-11-29T22:17:14.000001Z\",\"conditions\":[{\"type\":"
+     "\"Scheduled\",\"status\":\"True\",\"reason\":\"Assigned\",\"message\":\"Assigned to node "
+     "n.\",\"lastTransitionTime\":\"2026-11-29T22:17:14.000001Z\"},{\"type\":\"Finished\","
+     "\"status\":\"False\",\"reason\":\"Scheduled\",\"message\":\"The run has not "
+     "finished.\",\"lastTransitionTime\":\"1970-01-01T00:00:00.000000Z\"}],"
+     "\"observedGeneration\":1}"},
+    {{.phase = RUN_PHASE_FAILED,
+      .reason = RUN_REASON_QUEUE_TIMEOUT,
+      .message = "no node for 60 s",
+      .completion_us = THEN,
+      .has_exit_code = true,
+      .exit_code = -1},
+     "{\"phase\":\"Failed\",\"reason\":\"QueueTimeout\",\"message\":\"no node for 60 s\","
+     "\"completionTime\":\"2026-11-29T22:17:14.000000Z\",\"exitCode\":-1,\"conditions\":["
+     "{\"type\":\"Scheduled\",\"status\":\"False\",\"reason\":\"QueueTimeout\",\"message\":"
+     "\"The run ended without a node.\",\"lastTransitionTime\":"
+     "\"2026-11-29T22:17:14.000000Z\"},{\"type\":\"Finished\",\"status\":\"True\","
+     "\"reason\":\"QueueTimeout\",\"message\":\"no node for 60 s\",\"lastTransitionTime\":"
+     "\"2026-11-29T22:17:14.000000Z\"}]}"},
+    {{.phase = RUN_PHASE_SUCCEEDED,
+      .reason = RUN_REASON_COMPLETED,
+      .sandbox_id = "s",
+      .node_name = "n",
+      .agent_instance = "i",
+      .scheduled_us = THEN,
+      .start_us = THEN,
+      .completion_us = THEN,
+      .has_exit_code = true,
+      .stdout_text = out,
+      .stdout_len = sizeof(out) - 1,
+      .stdout_bytes = sizeof(out) - 1,
+      .has_usage = true,
+      .usage = {.cpu_ms = 12, .wall_ms = 34},
+      .has_effective = true,
+      .effective_timeout_seconds = 20,
+      .effective_cpu_milli = 1500,
+      .effective_memory_bytes = 512 << 20,
+      .effective_runtime_version = "3.12.1"},
+     "{\"phase\":\"Succeeded\",\"reason\":\"Completed\",\"sandboxID\":\"s\",\"nodeName\":\"n\","
+     "\"agentInstance\":\"i\",\"scheduledTime\":\"2026-11-29T22:17:14.000000Z\","
+     "\"startTime\":\"2026-11-29T22:17:14.000000Z\",\"completionTime\":"
+     "\"2026-11-29T22:17:14.000000Z\",\"exitCode\":0,\"stdout\":\"caf\xc3\xa9\\n\","
+     "\"stdoutBytes\":6,\"stdoutTruncated\":false,\"stderr\":\"\",\"stderrBytes\":0,"
+     "\"stderrTruncated\":false,\"usage\":{\"cpuMilliseconds\":12,\"wallMilliseconds\":34},"
+     "\"effective\":{\"timeoutSeconds\":20,\"memory\":\"512Mi\",\"cpu\":\"1500m\","
+     "\"runtimeVersion\":\"3.12.1\"},\"conditions\":[{\"type\":\"Scheduled\",\"status\":"
+     "\"True\",\"reason\":\"Assigned\",\"message\":\"Assigned to node n.\","
+     "\"lastTransitionTime\":\"2026-11-29T22:17:14.000000Z\"},{\"type\":\"Finished\","
+     "\"status\":\"True\",\"reason\":\"Completed\",\"message\":\"\",\"lastTransitionTime\":"
+     "\"2026-11-29T22:17:14.000000Z\"}]}"},
+    {{.phase = RUN_PHASE_RUNNING,
+      .stdout_text = bad,
+      .stdout_len = sizeof(bad) - 1,
+      .stdout_bytes = 100,
+      .stdout_truncated = true,
+      .has_usage = true,
+      .usage = {.peak_memory_bytes = 7}},
+     "{\"phase\":\"Running\",\"stdout\":\"a\xef\xbf\xbd"
+     "b\\u0001\\u003c\",\"stdoutBytes\":100,"
+     "\"stdoutTruncated\":true,\"usage\":{\"cpuMilliseconds\":0,\"peakMemoryBytes\":7,"
+     "\"wallMilliseconds\":0},\"conditions\":[{\"type\":\"Finished\",\"status\":\"False\","
+     "\"reason\":\"Running\",\"message\":\"The run has not finished.\","
+     "\"lastTransitionTime\":\"1970-01-01T00:00:00.000000Z\"}]}"},
+};
+
 static void test_whole_texts(void **state)
 {
     (void)state;
-    static char out[] = "caf\xc3\xa9\n", bad[] = "a\xff"
-                                                 "b\x01<";
-    const struct {
-        struct run_status status;
-        const char *json;
-    } cases[] = {
-        {{0},
-         "{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"Finished\",\"status\":\"False\","
-         "\"reason\":\"Pending\",\"message\":\"The run has not finished.\","
-         "\"lastTransitionTime\":\"1970-01-01T00:00:00.000000Z\"}]}"},
-        {{.phase = RUN_PHASE_SCHEDULED,
-          .sandbox_id = "s",
-          .node_name = "n",
-          .agent_instance = "i",
-          .scheduled_us = THEN + 1,
-          .observed_generation = 1},
-         "{\"phase\":\"Scheduled\",\"sandboxID\":\"s\",\"nodeName\":\"n\",\"agentInstance\":\"i\","
-         "\"scheduledTime\":\"2026-11-29T22:17:14.000001Z\",\"conditions\":[{\"type\":"
-         "\"Scheduled\",\"status\":\"True\",\"reason\":\"Assigned\",\"message\":\"Assigned to node "
-         "n.\",\"lastTransitionTime\":\"2026-11-29T22:17:14.000001Z\"},{\"type\":\"Finished\","
-         "\"status\":\"False\",\"reason\":\"Scheduled\",\"message\":\"The run has not "
-         "finished.\",\"lastTransitionTime\":\"1970-01-01T00:00:00.000000Z\"}],"
-         "\"observedGeneration\":1}"},
-        {{.phase = RUN_PHASE_FAILED,
-          .reason = RUN_REASON_QUEUE_TIMEOUT,
-          .message = "no node for 60 s",
-          .completion_us = THEN,
-          .has_exit_code = true,
-          .exit_code = -1},
-         "{\"phase\":\"Failed\",\"reason\":\"QueueTimeout\",\"message\":\"no node for 60 s\","
-         "\"completionTime\":\"2026-11-29T22:17:14.000000Z\",\"exitCode\":-1,\"conditions\":["
-         "{\"type\":\"Scheduled\",\"status\":\"False\",\"reason\":\"QueueTimeout\",\"message\":"
-         "\"The run ended without a node.\",\"lastTransitionTime\":"
-         "\"2026-11-29T22:17:14.000000Z\"},{\"type\":\"Finished\",\"status\":\"True\","
-         "\"reason\":\"QueueTimeout\",\"message\":\"no node for 60 s\",\"lastTransitionTime\":"
-         "\"2026-11-29T22:17:14.000000Z\"}]}"},
-        {{.phase = RUN_PHASE_SUCCEEDED,
-          .reason = RUN_REASON_COMPLETED,
-          .sandbox_id = "s",
-          .node_name = "n",
-          .agent_instance = "i",
-          .scheduled_us = THEN,
-          .start_us = THEN,
-          .completion_us = THEN,
-          .has_exit_code = true,
-          .stdout_text = out,
-          .stdout_len = sizeof(out) - 1,
-          .stdout_bytes = sizeof(out) - 1,
-          .has_usage = true,
-          .usage = {.cpu_ms = 12, .wall_ms = 34},
-          .has_effective = true,
-          .effective_timeout_seconds = 20,
-          .effective_cpu_milli = 1500,
-          .effective_memory_bytes = 512 << 20,
-          .effective_runtime_version = "3.12.1"},
-         "{\"phase\":\"Succeeded\",\"reason\":\"Completed\",\"sandboxID\":\"s\",\"nodeName\":\"n\","
-         "\"agentInstance\":\"i\",\"scheduledTime\":\"2026-11-29T22:17:14.000000Z\","
-         "\"startTime\":\"2026-11-29T22:17:14.000000Z\",\"completionTime\":"
-         "\"2026-11-29T22:17:14.000000Z\",\"exitCode\":0,\"stdout\":\"caf\xc3\xa9\\n\","
-         "\"stdoutBytes\":6,\"stdoutTruncated\":false,\"stderr\":\"\",\"stderrBytes\":0,"
-         "\"stderrTruncated\":false,\"usage\":{\"cpuMilliseconds\":12,\"wallMilliseconds\":34},"
-         "\"effective\":{\"timeoutSeconds\":20,\"memory\":\"512Mi\",\"cpu\":\"1500m\","
-         "\"runtimeVersion\":\"3.12.1\"},\"conditions\":[{\"type\":\"Scheduled\",\"status\":"
-         "\"True\",\"reason\":\"Assigned\",\"message\":\"Assigned to node n.\","
-         "\"lastTransitionTime\":\"2026-11-29T22:17:14.000000Z\"},{\"type\":\"Finished\","
-         "\"status\":\"True\",\"reason\":\"Completed\",\"message\":\"\",\"lastTransitionTime\":"
-         "\"2026-11-29T22:17:14.000000Z\"}]}"},
-        {{.phase = RUN_PHASE_RUNNING,
-          .stdout_text = bad,
-          .stdout_len = sizeof(bad) - 1,
-          .stdout_bytes = 100,
-          .stdout_truncated = true,
-          .has_usage = true,
-          .usage = {.peak_memory_bytes = 7}},
-         "{\"phase\":\"Running\",\"stdout\":\"a\xef\xbf\xbd"
-         "b\\u0001\\u003c\",\"stdoutBytes\":100,"
-         "\"stdoutTruncated\":true,\"usage\":{\"cpuMilliseconds\":0,\"peakMemoryBytes\":7,"
-         "\"wallMilliseconds\":0},\"conditions\":[{\"type\":\"Finished\",\"status\":\"False\","
-         "\"reason\":\"Running\",\"message\":\"The run has not finished.\","
-         "\"lastTransitionTime\":\"1970-01-01T00:00:00.000000Z\"}]}"},
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+    for (size_t i = 0; i < ARRAY_SIZE(whole_texts); i++) {
         cleanup_buf struct buf json = BUF_INIT(1 << 20);
-        encode(&cases[i].status, 0, &json);
-        assert_string_equal(buf_str(&json), cases[i].json);
+        encode(&whole_texts[i].status, 0, &json);
+        assert_string_equal(buf_str(&json), whole_texts[i].json);
     }
 }
 

@@ -87,7 +87,7 @@ static const char *plan(struct world *world)
 }
 
 /* Every write of the last plan was accepted; the watch has not told yet. */
-static void accept(struct world *world)
+static void accepted(struct world *world)
 {
     for (unsigned int i = 0; i < world->plan.count; i++) {
         struct run_digest *run = world->plan.actions[i].run;
@@ -105,13 +105,13 @@ static void test_assign(void **state)
     assert_string_equal(plan(world), "assign r1 n");
     /* Under way, then accepted but not yet seen: nothing more. */
     assert_string_equal(plan(world), "");
-    accept(world);
+    accepted(world);
     assert_string_equal(plan(world), "");
     /* What was given away counts, whatever the agent says is allocated. */
     (void)put(world, "a", "r2", "1", "", "");
     (void)put(world, "a", "r3", "1", "", "");
     assert_string_equal(plan(world), "assign r2 n");
-    accept(world);
+    accepted(world);
     (void)put(world, "a", "r1", "2", "", "'phase':'Running'," ON_NODE("i"));
     (void)put(world, "a", "r2", "2", "", "'phase':'Scheduled'," ON_NODE("i"));
     assert_string_equal(plan(world), "");
@@ -175,7 +175,7 @@ static void test_queue_timeout(void **state)
     assert_string_equal(plan(world), "explain r NoReadyNode");
     assert_string_equal(world->plan.actions[0].message,
                         "0 of 2 nodes can take it: 1 without runtime python3.13, 1 not ready");
-    accept(world);
+    accepted(world);
     (void)put(world, "a", "r", "2", "'runtime':'python3.13','queueTimeoutSeconds':5",
               "'conditions':[{'type':'Scheduled','status':'False','reason':'NoReadyNode',"
               "'lastTransitionTime':'2026-11-29T22:17:17Z'}]");
@@ -199,14 +199,14 @@ static void test_explained_again_for_another_reason(void **state)
     world->now_us = CREATED_US + 3 * SECOND_US;
     (void)put(world, "a", "r", "1", "", "");
     assert_string_equal(plan(world), "explain r NoNodes");
-    accept(world);
+    accepted(world);
     (void)put(world, "a", "r", "2", "", waiting);
     assert_string_equal(plan(world), "");
     struct node *node = put_agent(&world->nodes, "n", "i", 1, "1Gi", "2");
     node->used.runs = 1;
     assert_string_equal(plan(world), "explain r NoRoom");
     /* Refused for a conflict: not before the next version. */
-    accept(world);
+    accepted(world);
     world->nodes.changed = true;
     assert_string_equal(plan(world), "");
     node->used.runs = 0;
@@ -223,7 +223,7 @@ static void test_ttl(void **state)
     (void)put(world, "a", "now", "1", "'ttlSecondsAfterFinished':0", done);
     assert_string_equal(plan(world), "delete now");
     assert_int_equal(world->plan.wake_us, CREATED_US + 11 * SECOND_US);
-    accept(world);
+    accepted(world);
     world->now_us = CREATED_US + 11 * SECOND_US - 1;
     assert_string_equal(plan(world), "");
     world->now_us++;

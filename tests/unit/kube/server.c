@@ -39,7 +39,7 @@ const char *server_path(const char *name)
 
 static void become_server(const int input[2], const int outputs[2])
 {
-    char path[] = TEST_SOURCE_DIR "/server.py";
+    char path[] = TEST_SOURCE_DIR "/../kube/server.py";
     char python[] = "python3";
     char *const argv[] = {python, path, directory, NULL};
 

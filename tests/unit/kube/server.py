@@ -18,6 +18,9 @@ is
               "hold" (nothing more is said until the client goes away)
     delay     seconds before the answer
 
+"$INSTANCE" in a body or chunk stands for the value of the last "instance" in a request's body, so
+that a script can know what its client has drawn at random.
+
 Every request is printed in a line: the server's port, and as a JSON list the number of its
 connection, method, path, Authorization, Content-Type, Accept and body. DIRECTORY gets the
 certificates of two authorities (ca.pem, other.pem); the servers' is of the first, for 127.0.0.1
@@ -27,6 +30,7 @@ and kube.test.
 import http.server
 import json
 import os
+import re
 import ssl
 import subprocess
 import sys
@@ -59,6 +63,7 @@ def make_certificates(directory):
             "-CAcreateserial", "-extfile", "conf", "-extensions", "leaf", "-out", "server.pem")
 
 
+INSTANCE = re.compile(r'"instance": ?"([^"]+)"')
 OUTPUT = threading.Lock()
 
 
@@ -72,9 +77,13 @@ class Script:
         self.steps = steps
         self.lock = threading.Lock()
         self.connections = 0
+        self.instance = ""
 
-    def take(self, request):
+    def take(self, request, body):
         with self.lock:
+            found = INSTANCE.search(body)
+            if found:
+                self.instance = found.group(1)
             for step in self.steps:
                 if step.get("match", "") in request and not step.get("used"):
                     step["used"] = not step.get("sticky")
@@ -102,7 +111,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                    for name in ("Authorization", "Content-Type", "Accept")]
         say(f"{self.server.server_port} "
             + json.dumps([self.number, self.command, self.path, *headers, body]))
-        step = self.script.take(f"{self.command} {self.path}")
+        step = self.script.take(f"{self.command} {self.path}", body)
         time.sleep(step.get("delay", 0))
         self.send_response(step.get("status", 200))
         for name, value in step.get("headers", {}).items():
@@ -113,7 +122,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_chunks(step)
             return
         content = step.get("body", "")
-        content = (content if isinstance(content, str) else json.dumps(content)).encode()
+        content = (content if isinstance(content, str) else json.dumps(content))
+        content = content.replace("$INSTANCE", self.script.instance).encode()
         content *= step.get("times", 1)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -130,7 +140,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 # One character is one byte, so that a script can cut a character in two.
                 content = chunk.encode("latin-1")
             else:
-                content = json.dumps(chunk).encode() + b"\n"
+                content = json.dumps(chunk).replace("$INSTANCE", self.script.instance)
+                content = content.encode() + b"\n"
             self.wfile.write(b"%x\r\n%s\r\n" % (len(content), content))
             self.wfile.flush()
         then = step.get("then", "end")
