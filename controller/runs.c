@@ -38,7 +38,7 @@ static int64_t earlier(int64_t a, int64_t b)
 
 static void tenant_free(struct runs *runs, struct tenant *tenant)
 {
-    if (tenant->hh.tbl)
+    if (runs->tenants_by_name && tenant->hh.tbl)
         HASH_DEL(runs->tenants_by_name, tenant);
     free(tenant->name_space);
     free(tenant);
@@ -74,7 +74,9 @@ static int compare_age(const struct run_digest *a, const struct run_digest *b)
 
 void tenant_sort(struct tenant *tenant)
 {
-    if (!tenant->sorted)
+    if (!tenant->sorted && tenant->queue)
+        /* The macro empties the list while it merges, and reads it only when it is full again. */
+        /* cppcheck-suppress nullPointer */
         DL_SORT2(tenant->queue, compare_age, queue_prev, queue_next);
     tenant->sorted = true;
 }

@@ -220,8 +220,8 @@ static int decode_quantity(const cJSON *limits, const char *name, enum run_numbe
                          number == RUN_NUMBER_CPU ? "500m or 1" : "256Mi");
     uint64_t milli;
     if (number == RUN_NUMBER_MEMORY && quantity_parse_milli(text, &milli) == 0 && milli % 1000 != 0)
-        return error_set(err, EINVAL,
-                         "%s: %.64s is no whole number of bytes; write it like 256Mi", field, text);
+        return error_set(err, EINVAL, "%s: %.64s is no whole number of bytes; write it like 256Mi",
+                         field, text);
     *value = (int64_t)parsed;
     return 0;
 }

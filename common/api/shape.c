@@ -30,7 +30,7 @@ struct walk {
 static void append_key(char *text, size_t size, const char *key)
 {
     size_t len = strlen(text);
-    for (size_t i = 0; key[i] && i < MAX_KEY_TEXT && len + 1 < size; i++) {
+    for (size_t i = 0; i < MAX_KEY_TEXT && key[i] && len + 1 < size; i++) {
         unsigned char c = (unsigned char)key[i];
         text[len++] = c >= 0x20 && c < 0x7f ? (char)c : '?';
     }

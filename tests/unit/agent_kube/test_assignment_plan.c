@@ -50,6 +50,7 @@ static const struct plan_case cases[] = {
     {"held, ending",
      {SCHEDULED, .own = true, .state = ASSIGNMENT_HELD, .draining = true},
      ASSIGNMENT_GIVE_BACK},
+    {"held, running", {RUNNING, .own = true, .state = ASSIGNMENT_HELD}, ASSIGNMENT_FORGET},
     {"held, over", {FAILED, .own = true, .state = ASSIGNMENT_HELD}, ASSIGNMENT_FORGET},
     /* Active. */
     {"active", {SCHEDULED, .own = true, .room = true, .state = ASSIGNMENT_ACTIVE},
@@ -110,10 +111,9 @@ static void test_start_needs_everything(void **state)
                     continue;
                 starts++;
                 assert_int_equal(phase, RUN_PHASE_SCHEDULED);
-                assert_true(seen == ASSIGNMENT_UNSEEN || seen == ASSIGNMENT_HELD);
-                assert_false(facts.deleting || facts.draining || !facts.room);
-                if (seen == ASSIGNMENT_UNSEEN)
-                    assert_true(facts.own && !facts.spooled && !facts.marked);
+                assert_int_equal(seen, ASSIGNMENT_UNSEEN);
+                assert_true(facts.own && facts.room);
+                assert_false(facts.deleting || facts.draining || facts.spooled || facts.marked);
             }
         }
     }

@@ -25,8 +25,8 @@ static void encode(const struct run_status *status, size_t max_bytes, struct buf
         fail_msg("%s", err.text);
 }
 
-static char out[] = "caf\xc3\xa9\n";
-static char bad[] = {'a', '\xff', 'b', '\x01', '<', '\0'};
+static char valid[] = "caf\xc3\xa9\n";
+static char invalid[] = {'a', '\xff', 'b', '\x01', '<', '\0'};
 
 static const struct {
     struct run_status status;
@@ -71,9 +71,9 @@ static const struct {
       .start_us = THEN,
       .completion_us = THEN,
       .has_exit_code = true,
-      .stdout_text = out,
-      .stdout_len = sizeof(out) - 1,
-      .stdout_bytes = sizeof(out) - 1,
+      .stdout_text = valid,
+      .stdout_len = sizeof(valid) - 1,
+      .stdout_bytes = sizeof(valid) - 1,
       .has_usage = true,
       .usage = {.cpu_ms = 12, .wall_ms = 34},
       .has_effective = true,
@@ -94,8 +94,8 @@ static const struct {
      "\"status\":\"True\",\"reason\":\"Completed\",\"message\":\"\",\"lastTransitionTime\":"
      "\"2026-11-29T22:17:14.000000Z\"}]}"},
     {{.phase = RUN_PHASE_RUNNING,
-      .stdout_text = bad,
-      .stdout_len = sizeof(bad) - 1,
+      .stdout_text = invalid,
+      .stdout_len = sizeof(invalid) - 1,
       .stdout_bytes = 100,
       .stdout_truncated = true,
       .has_usage = true,
@@ -209,8 +209,11 @@ static void test_marker(void **state)
     status.stdout_bytes = 1000000;
     encode(&status, 5000, &json);
     decode(&json, &back);
-    const char *marker = strchr(back.stdout_text, '\n');
-    assert_non_null(marker);
+    const char *marker = back.stdout_text ? strchr(back.stdout_text, '\n') : NULL;
+    if (!marker) {
+        fail_msg("there is no line between head and tail");
+        return;
+    }
     const char *tail = strchr(marker + 1, '\n') + 1;
     size_t head_len = (size_t)(marker - back.stdout_text);
     size_t tail_len = strlen(tail);
