@@ -270,8 +270,8 @@ static int set_url(struct kube_call *call, const struct kube_config *config)
     return curl_easy_setopt(call->easy, CURLOPT_CONNECT_TO, list) == CURLE_OK ? 0 : -ENOMEM;
 }
 
-int call_prepare(struct kube_call *call, const struct kube_config *config,
-                 const struct auth *auth, const char *user_agent, struct error *err)
+int call_prepare(struct kube_call *call, const struct kube_config *config, const struct auth *auth,
+                 const char *user_agent, struct error *err)
 {
     CURLcode failed;
 
@@ -295,10 +295,8 @@ static int errnum_of(CURLcode result)
         CURLcode result;
         int errnum;
     } table[] = {
-        {CURLE_COULDNT_RESOLVE_HOST, EHOSTUNREACH},
-        {CURLE_COULDNT_CONNECT, ECONNREFUSED},
-        {CURLE_OPERATION_TIMEDOUT, ETIMEDOUT},
-        {CURLE_OUT_OF_MEMORY, ENOMEM},
+        {CURLE_COULDNT_RESOLVE_HOST, EHOSTUNREACH},     {CURLE_COULDNT_CONNECT, ECONNREFUSED},
+        {CURLE_OPERATION_TIMEDOUT, ETIMEDOUT},          {CURLE_OUT_OF_MEMORY, ENOMEM},
         {CURLE_PEER_FAILED_VERIFICATION, EKEYREJECTED},
     };
 

@@ -66,8 +66,8 @@ struct kube_call *call_new(const char *server, const struct kube_request *reques
 void call_free(struct kube_call *call);
 
 /* Makes the easy handle of a further attempt. */
-int call_prepare(struct kube_call *call, const struct kube_config *config,
-                 const struct auth *auth, const char *user_agent, struct error *err);
+int call_prepare(struct kube_call *call, const struct kube_config *config, const struct auth *auth,
+                 const char *user_agent, struct error *err);
 
 /* Reads the outcome off an attempt that has ended; the body stays the call's. */
 void call_outcome(struct kube_call *call, CURLcode result, struct call_outcome *ret_outcome);

@@ -304,8 +304,8 @@ static int check_request(const struct kube_client *client, const struct kube_req
     if (client->count >= MAX_KUBE_CALLS)
         return error_set(err, EBUSY, "%u requests to the API server are under way already",
                          MAX_KUBE_CALLS);
-    if (request->path[0] != '/' || strlen(client->config.server) + strlen(request->path) >=
-                                       MAX_KUBE_URL)
+    if (request->path[0] != '/' ||
+        strlen(client->config.server) + strlen(request->path) >= MAX_KUBE_URL)
         return error_set(err, EINVAL, "the request path is not absolute, or longer than %u bytes",
                          MAX_KUBE_URL);
     return 0;
@@ -331,8 +331,7 @@ static int new_call(struct kube_client *client, const struct kube_request *reque
 }
 
 int kube_client_send(struct kube_client *client, const struct kube_request *request,
-                     kube_response_fn fn, void *arg, struct kube_call **ret_call,
-                     struct error *err)
+                     kube_response_fn fn, void *arg, struct kube_call **ret_call, struct error *err)
 {
     struct kube_call *call;
     int r = new_call(client, request, arg, &call, err);
@@ -344,9 +343,9 @@ int kube_client_send(struct kube_client *client, const struct kube_request *requ
     if (request->retry_for_ms > 0) {
         uint64_t now_ns = clock_monotonic_ns();
         uint64_t most_ms = (UINT64_MAX - now_ns) / NS_PER_MS;
-        call->give_up_ns = now_ns + NS_PER_MS * (request->retry_for_ms < most_ms
-                                                     ? request->retry_for_ms
-                                                     : most_ms);
+        call->give_up_ns =
+            now_ns +
+            NS_PER_MS * (request->retry_for_ms < most_ms ? request->retry_for_ms : most_ms);
     }
     client->count++;
     DL_APPEND(client->calls[CALL_WAITING], call);

@@ -33,8 +33,8 @@ struct kube_response {
     int status;       /* HTTP status; 0 if the transport failed: see error */
     const char *body; /* NUL-terminated, gone after the callback */
     size_t body_len;
-    char reason[64];    /* of a Status object: "Conflict", "Expired", ... or "" */
-    struct error error; /* set where status is not 2xx: the server's own message */
+    char reason[64];         /* of a Status object: "Conflict", "Expired", ... or "" */
+    struct error error;      /* set where status is not 2xx: the server's own message */
     uint64_t retry_after_ms; /* the server's Retry-After; 0: not said */
 };
 

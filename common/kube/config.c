@@ -143,7 +143,7 @@ static const cJSON *find_named(const cJSON *tree, const char *list, const char *
 {
     const cJSON *element;
 
-    cJSON_ArrayForEach(element, json_get(tree, list)) {
+    cJSON_ArrayForEach (element, json_get(tree, list)) {
         const char *text = json_get_string(element, "name");
         if (text && strcmp(text, name) == 0)
             return element;
@@ -335,7 +335,8 @@ static int in_cluster_server(struct kube_config *config, struct error *err)
                          "give --kubeconfig");
     if (parse_u64(port, 1, 65535, &number) < 0)
         return error_set(err, EINVAL, "KUBERNETES_SERVICE_PORT \"%s\" is no port", port);
-    int r = buf_printf(&server, strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host, port);
+    int r =
+        buf_printf(&server, strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host, port);
     if (r < 0)
         return error_set_errno(err, -r, "can't use KUBERNETES_SERVICE_HOST");
     return set_server(config, buf_str(&server), err);

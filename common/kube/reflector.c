@@ -262,8 +262,7 @@ static void begin_step(struct reflector *reflector)
         const struct kube_request request = {
             .method = "GET",
             .path = buf_str(&path),
-            .timeout_ms =
-                watch ? KUBE_WATCH_MAX_SECONDS * 1000u + WATCH_GRACE_MS : KUBE_PAGE_MS,
+            .timeout_ms = watch ? KUBE_WATCH_MAX_SECONDS * 1000u + WATCH_GRACE_MS : KUBE_PAGE_MS,
         };
         r = kube_client_stream(reflector->client, &request, &handlers, reflector, &reflector->call,
                                &err);

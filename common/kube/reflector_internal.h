@@ -30,8 +30,8 @@ struct reflector {
     unsigned int lookup_count;
     bool partial; /* this list had an item that could not even be named: nothing is swept */
 
-    struct kube_call *call;    /* the request under way, or */
-    struct loop_timer *timer;  /* the wait before it; also looks after a silent one */
+    struct kube_call *call;   /* the request under way, or */
+    struct loop_timer *timer; /* the wait before it; also looks after a silent one */
     struct reflector_outcome outcome;
     uint64_t started_ns;
     uint64_t heard_ns; /* last byte of a list or watch, CLOCK_MONOTONIC */

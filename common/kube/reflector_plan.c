@@ -132,8 +132,8 @@ static uint64_t list_anew(struct reflector_plan *plan, const struct reflector_ou
 uint64_t reflector_plan_watch_ended(struct reflector_plan *plan,
                                     const struct reflector_outcome *outcome, uint32_t random)
 {
-    bool useful = outcome->opened &&
-                  (outcome->events > 0 || outcome->lifetime_ms >= KUBE_WATCH_SPACING_MS);
+    bool useful =
+        outcome->opened && (outcome->events > 0 || outcome->lifetime_ms >= KUBE_WATCH_SPACING_MS);
 
     if (outcome->events > 0)
         plan->relists = 0;

@@ -20,15 +20,15 @@ enum reflector_step { REFLECTOR_LIST, REFLECTOR_WATCH };
 
 struct reflector_plan {
     enum reflector_step step;
-    bool synced;                      /* a list has been complete */
-    char version[MAX_KUBE_VERSION];   /* to watch from; "" before the first list */
-    char *continue_token;             /* of the next page; NULL: the first page */
-    unsigned int page_size;           /* wanted */
-    unsigned int limit;               /* of the next page; 0: no limit */
-    unsigned int expired_pages;       /* lists in a row that died of 410 between pages */
-    unsigned int relists;             /* lists in a row that no event has justified since */
-    unsigned int failures;            /* requests in a row that got nowhere */
-    unsigned int short_watches;       /* watches in a row that brought events and ended at once */
+    bool synced;                    /* a list has been complete */
+    char version[MAX_KUBE_VERSION]; /* to watch from; "" before the first list */
+    char *continue_token;           /* of the next page; NULL: the first page */
+    unsigned int page_size;         /* wanted */
+    unsigned int limit;             /* of the next page; 0: no limit */
+    unsigned int expired_pages;     /* lists in a row that died of 410 between pages */
+    unsigned int relists;           /* lists in a row that no event has justified since */
+    unsigned int failures;          /* requests in a row that got nowhere */
+    unsigned int short_watches;     /* watches in a row that brought events and ended at once */
 };
 
 /* How a request ended. */

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-uint64_t retry_backoff_ms(unsigned int failures, uint64_t base_ms, uint64_t max_ms,
-                          uint32_t random)
+uint64_t retry_backoff_ms(unsigned int failures, uint64_t base_ms, uint64_t max_ms, uint32_t random)
 {
     uint64_t delay_ms = base_ms;
 

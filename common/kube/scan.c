@@ -38,8 +38,8 @@ static size_t skip_string(struct scan *scan, const char *bytes, size_t len)
 
 static bool is_scalar_byte(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           c == '-' || c == '+' || c == '.';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '+' || c == '.';
 }
 
 static int start_value(struct scan *scan, char c)

@@ -56,8 +56,8 @@ static int read_again(struct secret_file *secret, const struct stat *st, struct 
         return error_set(err, ENODATA, "%s is empty", secret->path);
     if (memchr(text.data, '\0', text.len))
         return error_set(err, EINVAL, "%s has a NUL byte in it", secret->path);
-    bool changed = !secret->text || secret->len != text.len ||
-                   memcmp(secret->text, text.data, text.len) != 0;
+    bool changed =
+        !secret->text || secret->len != text.len || memcmp(secret->text, text.data, text.len) != 0;
     if (changed) {
         /* A copy of just its size: the buffer that files are read into is large. */
         char *bytes = strndup(text.data, text.len);

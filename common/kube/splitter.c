@@ -213,7 +213,8 @@ static ssize_t take_piece(struct splitter *splitter, const char *bytes, size_t l
             splitter->state = SPLITTER_ITEM_END;
     } else {
         if (splitter->in_metadata && buf_append(&splitter->metadata, bytes, (size_t)n) < 0)
-            return error_set(err, EMSGSIZE, "the metadata of the API server's list exceeds %u bytes",
+            return error_set(err, EMSGSIZE,
+                             "the metadata of the API server's list exceeds %u bytes",
                              MAX_KUBE_LIST_META);
         if (done)
             splitter->state = SPLITTER_VALUE_END;

@@ -20,8 +20,8 @@ typedef int (*splitter_fn)(const char *item, size_t len, bool oversized, void *a
 
 enum splitter_state {
     SPLITTER_START,
-    SPLITTER_KEY,         /* a key, or the end of an empty object */
-    SPLITTER_KEY_TEXT,    /* inside a key */
+    SPLITTER_KEY,      /* a key, or the end of an empty object */
+    SPLITTER_KEY_TEXT, /* inside a key */
     SPLITTER_COLON,
     SPLITTER_VALUE,       /* a member that is skipped, or metadata */
     SPLITTER_VALUE_END,   /* a comma or the end of the object */

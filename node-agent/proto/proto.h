@@ -94,8 +94,8 @@ struct proto_start {
     uint32_t timeout_ms;
 };
 
-/* lock names the step that could not be done ("cgroup", "mounts", "seccomp", ...), "request" for
- * a message that the jailer does not grant (ceiling, unknown runtime, no room). */
+/* lock names the step that failed ("cgroup", "mounts", "seccomp", ...), "request" for a message
+ * that the jailer does not grant (ceiling, unknown runtime, no room). */
 struct proto_refused {
     char id[PROTO_ID_SIZE];
     uint32_t errnum;
@@ -135,9 +135,8 @@ struct proto_message {
 /* Writes message into bytes; its length, or -EINVAL for what proto_decode() would refuse. */
 int proto_encode(const struct proto_message *message, uint8_t bytes[static PROTO_MAX_MESSAGE]);
 
-/* Reads one whole message: exact length for its type, known type, enumerations in range, strings
- * NUL-terminated and free of control characters, ids in UUID form, zero padding. -EPROTO names
- * the field. */
+/* Reads one whole message: known type, its exact length, enumerations in range, strings without
+ * control characters and NUL-padded, ids in UUID form. -EPROTO names the field. */
 int proto_decode(const uint8_t *bytes, size_t len, struct proto_message *ret_message,
                  struct error *err);
 

@@ -47,7 +47,8 @@ static struct record feed(const char *bytes, size_t len, size_t piece)
 
     splitter_init(&splitter, MAX_ITEM, on_item, &record);
     for (size_t i = 0; i < len && record.result == 0; i += piece)
-        record.result = splitter_feed(&splitter, bytes + i, len - i < piece ? len - i : piece, NULL);
+        record.result =
+            splitter_feed(&splitter, bytes + i, len - i < piece ? len - i : piece, NULL);
     if (record.result == 0)
         record.result = splitter_end(&splitter, &metadata, NULL);
     if (record.result == 0)
@@ -62,7 +63,8 @@ static void compare_with_reader(const char *bytes, size_t len, const struct reco
     const cJSON *items;
 
     /* Keys count as they are written: the server escapes none of those that matter. */
-    if (memmem(bytes, len, "\\", 1) || json_parse(bytes, len, &tree, NULL) < 0 || !cJSON_IsObject(tree))
+    if (memmem(bytes, len, "\\", 1) || json_parse(bytes, len, &tree, NULL) < 0 ||
+        !cJSON_IsObject(tree))
         return;
     items = json_get(tree, "items");
     if (cJSON_IsArray(items) && cJSON_GetObjectItemCaseSensitive(tree, "metadata")) {

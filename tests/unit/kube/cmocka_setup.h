@@ -2,9 +2,9 @@
 #pragma once
 
 /* cmocka.h needs these before it, in this order. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
 
 #include <cmocka.h>

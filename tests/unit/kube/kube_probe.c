@@ -5,8 +5,8 @@
  * reflector watches. Prints one JSON object with what was seen; test_real_server.py judges it.
  */
 #include "common/buf.h"
-#include "common/clock.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/kube/client.h"
 #include "common/kube/reflector.h"
 #include "common/log.h"

@@ -73,8 +73,8 @@ int server_setup(void **state)
 
 int server_teardown(void **state)
 {
-    static const char *const names[] = {"conf",      "ca.pem",     "ca.key",     "ca.srl",
-                                        "other.pem", "other.key",  "server.pem", "server.key",
+    static const char *const names[] = {"conf",       "ca.pem",    "ca.key",     "ca.srl",
+                                        "other.pem",  "other.key", "server.pem", "server.key",
                                         "server.csr", "token"};
 
     (void)state;

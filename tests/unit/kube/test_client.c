@@ -85,7 +85,8 @@ static void test_get(void **state)
     assert_int_equal(answer.code, 0);
     assert_string_equal(answer.body, "hello");
     assert_int_equal(
-        server_count(&server, "\"GET\", \"/x?a=%20b\", \"Bearer sesame\", \"\", \"application/json\""),
+        server_count(&server,
+                     "\"GET\", \"/x?a=%20b\", \"Bearer sesame\", \"\", \"application/json\""),
         1);
     free(answer.body);
     server_stop(&server);

@@ -23,8 +23,7 @@ static const char *path_of(const char *name)
 
 static void write_file(const char *name, const char *text)
 {
-    cleanup_close int fd =
-        open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    cleanup_close int fd = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
     assert_true(fd >= 0);
     assert_int_equal(fd_write_full(fd, text, strlen(text)), 0);

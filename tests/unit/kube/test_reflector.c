@@ -14,7 +14,7 @@ struct consumer {
     struct server *server;
     struct reflector *reflector;
     struct buf told;
-    const char *until; /* stop the loop when the record ends so */
+    const char *until;   /* stop the loop when the record ends so */
     const char *free_at; /* free the reflector then */
     bool free_client;
 };
@@ -117,16 +117,16 @@ struct scenario {
 
 static const struct scenario scenarios[] = {
     {"pages and events",
-     "[" LIST("5", "t 1", OBJECT("a", "1", "1") "," OBJECT("b", "2", "2")) "," LIST(
-         "5", "", OBJECT("c", "3", "3")) "," WATCH(EVENT("ADDED", OBJECT("d", "4", "6")) "," EVENT(
-         "MODIFIED",
-         OBJECT("a", "1", "7")) "," EVENT("DELETED",
-                                          OBJECT("b", "2", "8")) "," BOOKMARK("9") "," EVENT("ADDED",
-                                                                                             OBJECT(
-                                                                                                 "e",
-                                                                                                 "5",
-                                                                                                 "10")),
-                                               "hold") "]",
+     "[" LIST("5", "t 1", OBJECT("a", "1", "1") "," OBJECT("b", "2", "2")) "," LIST("5", "", OBJECT("c", "3", "3")) "," WATCH(
+         EVENT("ADDED", OBJECT("d", "4", "6")) "," EVENT(
+             "MODIFIED",
+             OBJECT("a", "1",
+                    "7")) "," EVENT("DELETED",
+                                    OBJECT("b", "2",
+                                           "8")) "," BOOKMARK("9") "," EVENT("ADDED",
+                                                                             OBJECT("e", "5",
+                                                                                    "10")),
+         "hold") "]",
      "+a@1 +b@2 +c@3 = +d@6 +a@7 -b(2) +e@10 ",
      "limit=2&continue=t%201&fieldSelector=status.nodeName%3Da%2Fb", 3},
     {"a bookmark is where the next watch begins",
@@ -135,8 +135,11 @@ static const struct scenario scenarios[] = {
      "= +z@10 ", "resourceVersion=9&", 3},
     {"410 at a page",
      "[" LIST("5", "t", OBJECT("a", "1", "1") "," OBJECT("b", "2", "2")) "," GONE(
-         "continue=t") "," LIST("6", "", OBJECT("b", "2", "3") "," OBJECT("z", "3", "4")) "," WATCH(
-         EVENT("DELETED", OBJECT("b", "2", "9")), "hold") "]",
+         "continue=t") "," LIST("6", "",
+                                OBJECT("b", "2", "3") "," OBJECT(
+                                    "z", "3", "4")) "," WATCH(EVENT("DELETED",
+                                                                    OBJECT("b", "2", "9")),
+                                                              "hold") "]",
      "+a@1 +b@2 +b@3 +z@4 -a(1) = -b(2) ", "resourceVersion=6", 4},
     {"410 at the start of a watch",
      "[" LIST("5", "", OBJECT("a", "1", "1") "," OBJECT("b", "2", "2")) "," GONE("watch=") "," LIST(
@@ -179,17 +182,18 @@ static const struct scenario scenarios[] = {
          "hold") ", {\"match\": \"/namespaces/n/things/big\", \"delay\": 0.3, \"body\": "
                  "{\"metadata\": {\"name\": \"big\", \"namespace\": \"n\", \"uid\": \"1\", "
                  "\"resourceVersion\": \"6\"}}}]",
-     "= +z@7 ~big@6 ", "/apis/g/v1/namespaces/n/things/big\", \"Bearer sesame\", \"\", "
-                       "\"application/json;as=PartialObjectMetadata", 3},
+     "= +z@7 ~big@6 ",
+     "/apis/g/v1/namespaces/n/things/big\", \"Bearer sesame\", \"\", "
+     "\"application/json;as=PartialObjectMetadata",
+     3},
     {"an item over the cap",
      "[{\"match\": \"limit=\", \"chunks\": [\"{\\\"items\\\": [{\\\"metadata\\\": {\\\"name\\\": "
      "\\\"big\\\", \\\"namespace\\\": \\\"n\\\"}, \\\"spec\\\": \\\"\", {\"repeat\": \"x\", "
      "\"count\": 9000000}, \"\\\"}, {\\\"metadata\\\": {\\\"name\\\": \\\"b\\\"}, \\\"spec\\\": "
      "1}], \\\"metadata\\\": {\\\"resourceVersion\\\": \\\"5\\\"}}\"]}," WATCH(
-         "",
-         "hold") ", {\"match\": \"/namespaces/n/things/big\", \"delay\": 0.3, \"body\": "
-                 "{\"metadata\": {\"name\": \"big\", \"namespace\": \"n\", \"uid\": \"1\", "
-                 "\"resourceVersion\": \"4\"}}}]",
+         "", "hold") ", {\"match\": \"/namespaces/n/things/big\", \"delay\": 0.3, \"body\": "
+                     "{\"metadata\": {\"name\": \"big\", \"namespace\": \"n\", \"uid\": \"1\", "
+                     "\"resourceVersion\": \"4\"}}}]",
      "+b@ = ~big@4 ", "/apis/g/v1/namespaces/n/things/big", 3},
     {"an object over the cap that is gone when it is asked for",
      "[" LIST("5", "", OBJECT("big", "1", "1")) "," WATCH(
@@ -227,9 +231,9 @@ static const struct scenario scenarios[] = {
          "6", "", "{\"metadata\": {}}, " OBJECT("b", "2", "2")) "," WATCH("", "hold") "]",
      "+a@1 = +b@2 = ", "resourceVersion=5&", 4},
     {"the same name, another object",
-     "[" LIST("5", "", OBJECT("a", "1", "1")) "," WATCH(EVENT("ADDED", OBJECT("a", "2", "6")) "," EVENT(
-                                                            "MODIFIED", OBJECT("a", "2", "6")),
-                                                        "hold") "]",
+     "[" LIST("5", "", OBJECT("a", "1", "1")) "," WATCH(
+         EVENT("ADDED", OBJECT("a", "2", "6")) "," EVENT("MODIFIED", OBJECT("a", "2", "6")),
+         "hold") "]",
      "+a@1 = -a(1) +a@6 ", "watch=", 2},
     {"a list in which an object was replaced",
      "[" LIST("5", "", OBJECT("a", "1", "1")) "," GONE("watch=") "," LIST(
@@ -246,7 +250,8 @@ static const struct scenario scenarios[] = {
      "+a@1 = ", "watch=", 4},
     {"a kind that goes away",
      "[" LIST("5", "", OBJECT("a", "1", "1")) ", {\"match\": \"watch=\", \"status\": 404}, "
-     "{\"match\": \"limit=\", \"status\": 404}," LIST("6", "", "") "," WATCH("", "hold") "]",
+                                              "{\"match\": \"limit=\", \"status\": 404}," LIST(
+                                                  "6", "", "") "," WATCH("", "hold") "]",
      "+a@1 = -a(1) = ", "watch=", 5},
 };
 
@@ -280,9 +285,8 @@ static void test_a_silent_watch_is_made_anew(void **state)
     struct server server;
 
     start(&consumer, &server,
-          "[" LIST("5", "", "") "," WATCH(EVENT("ADDED", OBJECT("a", "1", "6")),
-                                          "hold") "," WATCH(EVENT("ADDED", OBJECT("z", "2", "7")),
-                                                            "hold") "]",
+          "[" LIST("5", "", "") "," WATCH(EVENT("ADDED", OBJECT("a", "1", "6")), "hold") "," WATCH(
+              EVENT("ADDED", OBJECT("z", "2", "7")), "hold") "]",
           1200);
     uint64_t began_ns = clock_monotonic_ns();
     server_run(&server);
@@ -300,9 +304,9 @@ static void test_no_busy_loop(void **state)
     static const char *const scripts[] = {
         "[" LIST("5", "", "") ", {\"match\": \"watch=\", \"sticky\": true, \"chunks\": []}]",
         "[" LIST("5", "", "") ", {\"match\": \"watch=\", \"sticky\": true, \"chunks\": "
-        "[" BOOKMARK("6") "]}]",
+                              "[" BOOKMARK("6") "]}]",
         "[" LIST("5", "", "") ", {\"match\": \"watch=\", \"sticky\": true, \"chunks\": "
-        "[" BOOKMARK("6") "], \"then\": \"break\"}]",
+                              "[" BOOKMARK("6") "], \"then\": \"break\"}]",
         "[{\"match\": \"limit=\", \"sticky\": true, \"status\": 500}]",
         "[{\"match\": \"limit=\", \"sticky\": true, \"body\": {\"items\": [], \"metadata\": "
         "{\"resourceVersion\": \"5\"}}}, {\"match\": \"watch=\", \"sticky\": true, \"status\": "
@@ -353,10 +357,17 @@ static void test_a_handler_may_free_everything(void **state)
     (void)state;
     static const char script[] =
         "[" LIST("5", "t", OBJECT("a", "1", "1") "," OBJECT("b", "2", "2")) "," LIST(
-            "5", "", OBJECT("c", "3", "3")) "," WATCH(EVENT("ADDED", OBJECT("d", "4", "6")) "," EVENT(
-                                                          "DELETED", OBJECT("a", "1", "8")) "," EVENT(
-                                                          "ADDED", OBJECT("e", "5", "9")),
-                                                      "hold") "," LIST("9", "", "") "]";
+            "5", "",
+            OBJECT("c", "3",
+                   "3")) "," WATCH(EVENT("ADDED",
+                                         OBJECT("d", "4",
+                                                "6")) "," EVENT("DELETED",
+                                                                OBJECT("a", "1",
+                                                                       "8")) "," EVENT("ADDED",
+                                                                                       OBJECT("e",
+                                                                                              "5",
+                                                                                              "9")),
+                                   "hold") "," LIST("9", "", "") "]";
     static const char *const points[] = {"+a@1 ", "+c@3 ", "= ", "+d@6 ", "-a(1) "};
 
     for (size_t i = 0; i < 2 * ARRAY_SIZE(points); i++) {

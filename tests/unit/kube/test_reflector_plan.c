@@ -73,8 +73,8 @@ static void test_pages_are_bounded_in_bytes(void **state)
         uint64_t bytes;
         unsigned int limit;
     } steps[] = {
-        {100u << 20, 50}, {100u << 20, 25}, {4u << 20, 25}, {1u << 20, 50},
-        {1u << 20, 100},  {1u << 20, 100},
+        {100u << 20, 50}, {100u << 20, 25}, {4u << 20, 25},
+        {1u << 20, 50},   {1u << 20, 100},  {1u << 20, 100},
     };
     struct reflector_plan plan;
     bool complete;

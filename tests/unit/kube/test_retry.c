@@ -12,9 +12,17 @@ static void test_backoff(void **state)
         uint32_t random;
         uint64_t delay_ms;
     } cases[] = {
-        {0, 0, 0},          {1, 0, 500},         {1, UINT32_MAX, 250},       {2, 0, 1000},
-        {3, 0, 2000},       {6, 0, 16000},       {7, 0, 30000},              {100, 0, 30000},
-        {UINT32_MAX, 0, 30000}, {100, UINT32_MAX, 15000}, {7, UINT32_MAX / 2, 22501},
+        {0, 0, 0},
+        {1, 0, 500},
+        {1, UINT32_MAX, 250},
+        {2, 0, 1000},
+        {3, 0, 2000},
+        {6, 0, 16000},
+        {7, 0, 30000},
+        {100, 0, 30000},
+        {UINT32_MAX, 0, 30000},
+        {100, UINT32_MAX, 15000},
+        {7, UINT32_MAX / 2, 22501},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
@@ -54,8 +62,9 @@ static void test_what_is_worth_another_try(void **state)
         {429, "", true, false},
         {500, "", true, false},
         {500, "Internal error occurred: etcdserver: request is too large", false, true},
-        {500, "rpc error: code = ResourceExhausted desc = trying to send message larger than max "
-              "(2118432 vs. 2097152)",
+        {500,
+         "rpc error: code = ResourceExhausted desc = trying to send message larger than max "
+         "(2118432 vs. 2097152)",
          false, true},
         {400, "Request entity too large: limit is 3145728", false, true},
         {200, "request is too large", false, false},
@@ -66,10 +75,8 @@ static void test_what_is_worth_another_try(void **state)
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        assert_int_equal(retry_is_transient(cases[i].status, cases[i].message),
-                         cases[i].transient);
-        assert_int_equal(retry_is_too_large(cases[i].status, cases[i].message),
-                         cases[i].too_large);
+        assert_int_equal(retry_is_transient(cases[i].status, cases[i].message), cases[i].transient);
+        assert_int_equal(retry_is_too_large(cases[i].status, cases[i].message), cases[i].too_large);
     }
 }
 

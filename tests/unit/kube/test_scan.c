@@ -76,8 +76,8 @@ static const struct identity_case identities[] = {
     {"{\"object\":{\"metadata\":{\"name\":\"a\"}},\"type\":\"DELETED\"}", true, "DELETED", "", "a",
      ""},
     /* Cut inside metadata: what was whole is used. */
-    {"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n", true, "ADDED",
-     "", "a", ""},
+    {"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n", true,
+     "ADDED", "", "a", ""},
     {" { \"metadata\" : { \"name\" : \"a\" , \"namespace\" : \"n\" } }", false, "", "n", "a", ""},
     {"{\"spec\":{\"metadata\":{\"name\":\"no\"}},\"metadata\":{\"name\":\"yes\"}}", false, "", "",
      "yes", ""},
