@@ -118,8 +118,9 @@ static int get_action(const cJSON *object, const char *key, const char *errno_ke
                       enum policy_action *ret_action, unsigned *ret_errno,
                       const struct place *place, struct error *err)
 {
-    int action, r;
+    int action = POLICY_ACTION_ERRNO;
     uint64_t number = 0;
+    int r;
 
     r = get_word(object, key, actions, ARRAY_SIZE(actions), &action, place, err);
     if (r < 0)

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+/*
+ * The one codec that agent and jailer share: fixed-size little-endian messages over a
+ * SOCK_SEQPACKET socket, one message a datagram. Requests of the agent are even, words of the
+ * jailer odd. Descriptors travel only from jailer to agent, with PROTO_CREATED.
+ *
+ *   jailer                    agent
+ *   PROTO_HELLO    ----------->    once, at connect
+ *                  <-----------    PROTO_CREATE: a jail, sealed to its last lock
+ *   PROTO_CREATED  ----------->    with the three descriptors; or PROTO_REFUSED, the last word
+ *                  <-----------    PROTO_START: arms the deadline; then the agent writes the
+ *                                  request into its pipe and closes it
+ *                  <-----------    PROTO_KILL: any time after PROTO_CREATE
+ *   PROTO_FINISHED ----------->    the last word: processes, cgroup and files are gone
+ *
+ * A jail that is created and not started within PROTO_START_WITHIN_MS ends as a deadline. One
+ * that is killed, or whose jailer shuts down, before it is created ends with PROTO_FINISHED and
+ * no PROTO_CREATED. PROTO_START with a timeout above the profile's ceiling ends the jail with
+ * PROTO_REFUSED. PROTO_START and PROTO_KILL of a sandbox that has just ended are ignored; any
+ * other message out of turn ends the connection, and with it every sandbox made for it.
+ */
+#define PROTO_VERSION         1u
+#define PROTO_MAX_MESSAGE     4096
+#define PROTO_MAX_RUNTIMES    16
+#define PROTO_RUNTIME_SIZE    64
+#define PROTO_VERSION_SIZE    40
+#define PROTO_ID_SIZE         40 /* UUID text, NUL-padded */
+#define PROTO_LOCK_SIZE       32
+#define PROTO_TEXT_SIZE       512
+#define PROTO_CREATED_FDS     3
+#define PROTO_START_WITHIN_MS 10000u
+
+enum proto_type {
+    PROTO_HELLO = 1,
+    PROTO_CREATE = 2,
+    PROTO_CREATED = 3,
+    PROTO_START = 4,
+    PROTO_REFUSED = 5,
+    PROTO_KILL = 6,
+    PROTO_FINISHED = 7,
+};
+
+/* Order of the descriptors that come with PROTO_CREATED. */
+enum proto_fd { PROTO_FD_REQUEST, PROTO_FD_STDOUT, PROTO_FD_STDERR };
+
+/* Who ended the run: said by the jailer, which did it or saw it. */
+enum proto_end {
+    PROTO_END_EXITED = 1,   /* the main process ended by itself: wait_status */
+    PROTO_END_DEADLINE = 2, /* the jailer's timer */
+    PROTO_END_OOM = 3,      /* the memory limit */
+    PROTO_END_KILLED = 4,   /* PROTO_KILL */
+    PROTO_END_REAPER = 5,   /* process 1 of the jail died without a report */
+    PROTO_END_SHUTDOWN = 6, /* the jailer is going away */
+};
+
+struct proto_hello {
+    uint32_t version;
+    uint32_t cgroup_version; /* 1 or 2 */
+    uint32_t profiles;       /* bit 1 << enum profile; those that can run here now */
+    uint32_t max_runs;
+    uint64_t memory_bytes; /* for all runs together */
+    uint64_t cpu_milli;
+    uint32_t runtime_count;
+    struct {
+        char name[PROTO_RUNTIME_SIZE];
+        char version[PROTO_VERSION_SIZE];
+    } runtimes[PROTO_MAX_RUNTIMES];
+    char kernel[72];
+};
+
+struct proto_create {
+    char id[PROTO_ID_SIZE];
+    uint32_t profile; /* 0 Snippet, 1 ToolCall */
+    char runtime[PROTO_RUNTIME_SIZE];
+    uint32_t cpu_milli;
+    uint64_t memory_bytes;
+};
+
+struct proto_created {
+    char id[PROTO_ID_SIZE];
+};
+
+/* Counted from the moment the jailer reads it. Once, after PROTO_CREATED. */
+struct proto_start {
+    char id[PROTO_ID_SIZE];
+    uint32_t timeout_ms;
+};
+
+/* lock names the step that failed ("cgroup", "mounts", "seccomp", ...), "request" for a message
+ * that the jailer does not grant (ceiling, unknown runtime, no room). */
+struct proto_refused {
+    char id[PROTO_ID_SIZE];
+    uint32_t errnum;
+    char lock[PROTO_LOCK_SIZE];
+    char text[PROTO_TEXT_SIZE];
+};
+
+struct proto_kill {
+    char id[PROTO_ID_SIZE];
+};
+
+struct proto_finished {
+    char id[PROTO_ID_SIZE];
+    uint32_t end;        /* enum proto_end */
+    int32_t wait_status; /* of the main process, for WIFEXITED() and the like; 0 if unknown */
+    uint32_t has_status; /* 1: wait_status is known */
+    uint32_t oom_kills;
+    uint64_t wall_us; /* since PROTO_START, or since PROTO_CREATE if never started */
+    uint64_t cpu_us;
+    uint64_t peak_memory_bytes; /* 0: the kernel doesn't tell */
+    uint32_t timeout_ms;        /* the deadline that held */
+};
+
+struct proto_message {
+    enum proto_type type;
+    union {
+        struct proto_hello hello;
+        struct proto_create create;
+        struct proto_created created;
+        struct proto_start start;
+        struct proto_refused refused;
+        struct proto_kill kill;
+        struct proto_finished finished;
+    };
+};
