@@ -78,7 +78,8 @@ if [ "$(id -u)" != 0 ]; then
     exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
+# One broken source among several is no reason to stop: what matters is whether the packages come.
+apt-get update -qq || echo "note: apt-get update failed; going on with the package lists at hand" >&2
 for i in "${!missing[@]}"; do
     if [ "${missing[$i]}" = libclang-rt-dev ]; then
         missing[i]=$(clang_runtime)

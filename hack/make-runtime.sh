@@ -34,7 +34,8 @@ Usage: hack/make-runtime.sh [OPTION...]
 Makes the root file system of a runtime, by default build/runtimes/python$WANTED_VERSION, from a
 Python $WANTED_VERSION of this machine. With no $WANTED_VERSION at hand it takes another Python 3
 and says so; the runtime's own /usr/lib/sandboxrun/version always tells the truth. Does nothing if
-the runtime is there and up to date. Needs no root.
+the runtime is there and up to date; called without --python, --with and --with-tests, it keeps to
+those that the runtime was made with. Needs no root.
 
   --python PATH        the interpreter or the prefix to copy; the default is the first Python
                        $WANTED_VERSION on PATH, in /usr/local/bin, in /usr/bin, or the newest of pyenv
@@ -78,6 +79,27 @@ parse_options() {
     done
     [[ $arg_name =~ ^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$ ]] ||
         misuse "'$arg_name' can't be a runtime's name: a-z, 0-9, '.', '_' and '-', up to 63 of them"
+}
+
+# The choices that a runtime was made with stand beside it: the other scripts call this one without
+# any, and must not undo them.
+keep_choices() {
+    local choices=()
+    if [[ -n $arg_python || $arg_with_tests == yes ]] || ((${#arg_packages[@]})); then return; fi
+    if [[ -d $output && -r ${output%/*}/.$arg_name.choices ]]; then
+        mapfile -d '' -t choices <"${output%/*}/.$arg_name.choices"
+    fi
+    ((${#choices[@]})) || return 0
+    step "note: made with ${choices[*]}, which is kept; for the defaults remove $output"
+    parse_options "${choices[@]}"
+}
+
+save_choices() {
+    {
+        if [[ -n $arg_python ]]; then printf '%s\0' --python "$(realpath -s "$python")"; fi
+        if [[ $arg_with_tests == yes ]]; then printf '%s\0' --with-tests; fi
+        if ((${#arg_packages[@]})); then printf '%s\0' --with "${arg_packages[@]}"; fi
+    } >"${output%/*}/.$arg_name.choices"
 }
 
 # Prints "MAJOR.MINOR" if the argument is a Python 3 that runs.
@@ -320,12 +342,15 @@ main() {
     local output started=$SECONDS new_stamp
     python='' root=''
     parse_options "$@"
-    find_python
-    ask_python
     mkdir -p "$arg_output"
     output=$(cd "$arg_output" && pwd)/$arg_name
+    [[ -w $(dirname "$output") ]] ||
+        fail "$(dirname "$output") is not writable for this user; if sudo has made it, use sudo here too"
     exec 9>"$(dirname "$output")/.make-runtime.lock"
     flock 9
+    keep_choices
+    find_python
+    ask_python
     new_stamp=$(fingerprint)
     if [[ $minor != "$WANTED_VERSION" && -z $arg_python ]]; then
         step "WARNING: ======================================================================"
@@ -361,6 +386,7 @@ main() {
     own_and_close
     step "trying it out"
     check
+    save_choices
     if [[ -e $output ]]; then
         mv -T "$output" "$root.old"
         mv -T "$root" "$output"

@@ -23,10 +23,12 @@ started=$SECONDS
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# The build belongs to whoever called sudo, so that later builds need no root.
-as_caller() {
-    if [ -n "${SUDO_UID:-}" ] && [ "$SUDO_UID" != 0 ]; then
-        setpriv --reuid="$SUDO_UID" --regid="${SUDO_GID:-$SUDO_UID}" --clear-groups "$@"
+# The build belongs to whoever owns the tree, so that later builds need no root.
+owner=$(stat -c %u .)
+group=$(stat -c %g .)
+as_owner() {
+    if [ "$owner" != 0 ]; then
+        setpriv --reuid="$owner" --regid="$group" --clear-groups "$@"
     else
         "$@"
     fi
@@ -46,10 +48,13 @@ step() {
     sed -nE 's/^([a-z-]+: )?((warning|note): )/      \2/Ip' "$log" >&2
 }
 
+# One chain, since -e does not count below the `if` of step().
 build() {
-    as_caller mkdir -p build
-    as_caller cmake --preset release
-    as_caller cmake --build --preset release --target programs
+    # What was built there as root, such as by hack/test.sh, would be in the owner's way.
+    mkdir -p build/release && chown -h "$owner:$group" build &&
+        chown -hR "$owner:$group" build/release &&
+        as_owner cmake --preset release &&
+        as_owner cmake --build --preset release --target programs
 }
 
 step 1 "installing what the build needs" ./hack/deps.sh build
