@@ -74,6 +74,28 @@ enum arch arch_native(void)
 #endif
 }
 
+static const char *newer_name(int number)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(newer); i++) {
+        if (newer[i].number == number)
+            return newer[i].name;
+    }
+    return NULL;
+}
+
+int arch_syscall_name(enum arch arch, int number, char ret_name[static MAX_SYSCALL_NAME])
+{
+    cleanup_free char *resolved = seccomp_syscall_resolve_num_arch(archs[arch].token, number);
+    const char *name = resolved ? resolved : newer_name(number);
+
+    if (!name)
+        return -ENOENT;
+    if (strlen(name) >= MAX_SYSCALL_NAME)
+        return -ENAMETOOLONG;
+    (void)snprintf(ret_name, MAX_SYSCALL_NAME, "%s", name);
+    return 0;
+}
+
 static int newer_number(const char *name, int *ret_number)
 {
     for (size_t i = 0; i < ARRAY_SIZE(newer); i++) {

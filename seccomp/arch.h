@@ -26,3 +26,7 @@ enum arch arch_native(void);
 /* Number of a system call. -ENOENT: other architectures have it, this one has not. -EINVAL: no
  * architecture has it, so the name is wrong. Knows calls that are newer than libseccomp. */
 int arch_syscall_number(enum arch arch, const char *name, int *ret_number);
+
+/* Name of the call that has this number. -ENOENT: none; -ENAMETOOLONG. */
+#define MAX_SYSCALL_NAME 40
+int arch_syscall_name(enum arch arch, int number, char ret_name[static MAX_SYSCALL_NAME]);

@@ -12,9 +12,9 @@
 /* Binary tree (libseccomp's seccomp_attr_set(3)). */
 #define OPTIMIZE_TREE 2
 
-/* The level at which libseccomp takes SCMP_ACT_KILL_PROCESS. Set, or it would look at the kernel of
- * the machine that builds. */
-#define API_LEVEL 3
+/* The level at which libseccomp takes SCMP_ACT_NOTIFY. Set, or it would look at the kernel of the
+ * machine that builds. */
+#define API_LEVEL 5
 
 static void release(scmp_filter_ctx *ctx)
 {
@@ -35,6 +35,16 @@ static uint32_t action_of(enum policy_action action, unsigned errno_ret)
     return SCMP_ACT_KILL_PROCESS;
 }
 
+/* Of a rule, or of the default (rule is NULL), in a filter of this kind. */
+static uint32_t answer_of(const struct policy *policy, const struct policy_rule *rule,
+                          enum compile_kind kind)
+{
+    if (kind == COMPILE_NOTIFY && policy_reports(policy, rule))
+        return SCMP_ACT_NOTIFY;
+    return rule ? action_of(rule->action, rule->errno_ret)
+                : action_of(policy->default_action, policy->default_errno);
+}
+
 static enum scmp_compare compare_of(enum policy_compare compare)
 {
     static const enum scmp_compare table[] = {
@@ -50,7 +60,7 @@ static enum scmp_compare compare_of(enum policy_compare compare)
     return table[compare];
 }
 
-static int make_context(const struct policy *policy, enum arch arch, scmp_filter_ctx *ret_ctx,
+static int make_context(enum arch arch, uint32_t default_answer, scmp_filter_ctx *ret_ctx,
                         struct error *err)
 {
     cleanup_with(release) scmp_filter_ctx ctx = NULL;
@@ -59,7 +69,7 @@ static int make_context(const struct policy *policy, enum arch arch, scmp_filter
     r = seccomp_api_set(API_LEVEL);
     if (r < 0)
         return error_set_errno(err, -r, "libseccomp refuses API level %d", API_LEVEL);
-    ctx = seccomp_init(action_of(policy->default_action, policy->default_errno));
+    ctx = seccomp_init(default_answer);
     if (!ctx)
         return error_set(err, ENOMEM, "libseccomp could not make a filter");
     if (arch != arch_native()) {
@@ -78,8 +88,8 @@ static int make_context(const struct policy *policy, enum arch arch, scmp_filter
     return 0;
 }
 
-static int add_call(scmp_filter_ctx ctx, const struct policy_rule *rule, const char *name,
-                    enum arch arch, size_t *skipped, struct error *err)
+static int add_call(scmp_filter_ctx ctx, const struct policy_rule *rule, uint32_t answer,
+                    const char *name, enum arch arch, size_t *skipped, struct error *err)
 {
     struct scmp_arg_cmp args[MAX_POLICY_ARGS];
     int number, native, r;
@@ -103,18 +113,10 @@ static int add_call(scmp_filter_ctx ctx, const struct policy_rule *rule, const c
             .datum_a = rule->args[i].value,
             .datum_b = rule->args[i].value_two,
         };
-    r = seccomp_rule_add_exact_array(ctx, action_of(rule->action, rule->errno_ret), native,
-                                     (unsigned)rule->n_args, args);
+    r = seccomp_rule_add_exact_array(ctx, answer, native, (unsigned)rule->n_args, args);
     if (r < 0)
         return error_set_errno(err, -r, "libseccomp refuses a rule for %s", name);
     return 0;
-}
-
-/* Adding a rule with the default action is an error to libseccomp: it says what holds anyway. Such
- * rules stand in a policy for their reason. */
-static bool is_default(const struct policy *policy, const struct policy_rule *rule)
-{
-    return rule->action == policy->default_action && rule->errno_ret == policy->default_errno;
 }
 
 static int export_filter(scmp_filter_ctx ctx, struct compiled *ret_compiled, struct error *err)
@@ -143,8 +145,26 @@ static int export_filter(scmp_filter_ctx ctx, struct compiled *ret_compiled, str
     return ret_compiled->insns ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
-int compile_policy(const struct policy *policy, enum arch arch, struct compiled *ret_compiled,
-                   size_t *ret_skipped, struct error *err)
+/* Adding a rule with the default answer is an error to libseccomp: it says what holds anyway. Such
+ * rules stand in a policy for their reason, or for the errno that a listener is to answer. */
+static int add_rules(scmp_filter_ctx ctx, const struct policy *policy, enum arch arch,
+                     enum compile_kind kind, size_t *skipped, struct error *err)
+{
+    uint32_t default_answer = answer_of(policy, NULL, kind);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < policy->n_rules; i++) {
+        const struct policy_rule *rule = &policy->rules[i];
+        uint32_t answer = answer_of(policy, rule, kind);
+
+        for (size_t j = 0; r == 0 && j < rule->n_names && answer != default_answer; j++)
+            r = add_call(ctx, rule, answer, rule->names[j], arch, skipped, err);
+    }
+    return r;
+}
+
+int compile_policy(const struct policy *policy, enum arch arch, enum compile_kind kind,
+                   struct compiled *ret_compiled, size_t *ret_skipped, struct error *err)
 {
     cleanup_with(release) scmp_filter_ctx ctx = NULL;
     struct compiled compiled = {0};
@@ -154,13 +174,9 @@ int compile_policy(const struct policy *policy, enum arch arch, struct compiled 
     if (!policy->archs[arch])
         return error_set(err, EINVAL, "the policy does not name the architecture %s",
                          arch_name(arch));
-    r = make_context(policy, arch, &ctx, err);
-    for (size_t i = 0; r == 0 && i < policy->n_rules; i++) {
-        const struct policy_rule *rule = &policy->rules[i];
-
-        for (size_t j = 0; r == 0 && j < rule->n_names && !is_default(policy, rule); j++)
-            r = add_call(ctx, rule, rule->names[j], arch, &skipped, err);
-    }
+    r = make_context(arch, answer_of(policy, NULL, kind), &ctx, err);
+    if (r == 0)
+        r = add_rules(ctx, policy, arch, kind, &skipped, err);
     if (r == 0)
         r = export_filter(ctx, &compiled, err);
     if (r < 0)

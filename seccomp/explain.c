@@ -72,9 +72,9 @@ int explain_policy(const struct policy *policy, enum arch arch, struct buf *buf)
         for (size_t j = 0; r == 0 && j < rule->n_names; j++) {
             bool here = arch_syscall_number(arch, rule->names[j], &number) == 0;
 
-            r = buf_printf(buf, "%-24s %-12s %-34s %s%s\n", rule->names[j], buf_str(&action),
+            r = buf_printf(buf, "%-24s %-12s %-34s %s%s%s\n", rule->names[j], buf_str(&action),
                            buf_str(&condition), here ? "" : "[not on this architecture] ",
-                           rule->comment);
+                           rule->unreported ? "[not reported] " : "", rule->comment);
         }
     }
     buf_reset(&action);

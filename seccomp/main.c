@@ -5,9 +5,10 @@
  * Theory of operation. The policies are data (snippet.json, tool-call.json, reaper.json). At build
  * time this program turns each into a C file, so that the jailer carries finished BPF and neither a
  * JSON parser nor libseccomp. policy.c reads the file, strictly and without effects; compile.c
- * hands it to libseccomp and takes the instructions; emit.c writes them. The other commands are for
- * people: what is allowed and why, and running a command under a policy to see what it lacks.
- * Nothing here runs in a cluster.
+ * hands it to libseccomp and takes the instructions; emit.c writes them, and the table of names by
+ * which the agent tells people what was refused. The other commands are for people: what is allowed
+ * and why, and running a command under a policy to see what it lacks. Nothing here runs in a
+ * cluster.
  */
 #include "common/cleanup.h"
 #include "common/fd.h"
@@ -72,14 +73,14 @@ static int policy_name(const char *path, char ret_name[static MAX_POLICY_NAME], 
     return 0;
 }
 
-static int emit(const struct options *options, const struct compiled *compiled, struct buf *out,
-                struct error *err)
+static int emit_policy(const struct options *options, const struct compiled *filter,
+                       const struct compiled *answers, struct buf *out, struct error *err)
 {
     char name[MAX_POLICY_NAME], symbol[MAX_POLICY_NAME + 16];
     int r;
 
     if (options->format == OUTPUT_FORMAT_RAW) {
-        r = emit_raw(compiled, out);
+        r = emit_raw(answers ? answers : filter, out);
     } else {
         r = policy_name(options->file, name, err);
         if (r < 0)
@@ -87,7 +88,7 @@ static int emit(const struct options *options, const struct compiled *compiled, 
         (void)snprintf(symbol, sizeof(symbol), "seccomp_policy_%s", name);
         for (char *c = symbol; *c; c++)
             *c = *c == '-' ? '_' : *c;
-        r = emit_c(compiled, name, options->symbol ? options->symbol : symbol, out);
+        r = emit_c(filter, answers, name, options->symbol ? options->symbol : symbol, out);
     }
     return r < 0 ? error_set_errno(err, -r, "can't keep the output") : 0;
 }
@@ -112,14 +113,17 @@ static int run_explain(const struct options *options, const struct policy *polic
 static int run_compile(const struct options *options, const struct policy *policy,
                        struct error *err)
 {
-    cleanup_compiled struct compiled compiled = {0};
+    cleanup_compiled struct compiled filter = {0}, answers = {0};
     cleanup_buf struct buf out = BUF_INIT(MAX_OUTPUT_BYTES);
+    bool reports = policy->report_refusals;
     size_t skipped = 0;
     int r;
 
-    r = compile_policy(policy, options->arch, &compiled, &skipped, err);
+    r = compile_policy(policy, options->arch, COMPILE_NOTIFY, &filter, &skipped, err);
+    if (r == 0 && reports)
+        r = compile_policy(policy, options->arch, COMPILE_ANSWERS, &answers, NULL, err);
     if (r == 0)
-        r = emit(options, &compiled, &out, err);
+        r = emit_policy(options, &filter, reports ? &answers : NULL, &out, err);
     if (r == 0)
         r = write_output(options->output, &out, err);
     if (r == 0 && skipped > 0)
@@ -136,7 +140,7 @@ static int run_exec(const struct options *options, const struct policy *policy, 
     cleanup_compiled struct compiled compiled = {0};
     int r;
 
-    r = compile_policy(policy, options->arch, &compiled, NULL, err);
+    r = compile_policy(policy, options->arch, COMPILE_ANSWERS, &compiled, NULL, err);
     if (r == 0)
         r = load_filter(&compiled, err);
     if (r < 0)
@@ -145,11 +149,19 @@ static int run_exec(const struct options *options, const struct policy *policy, 
     return error_set_errno(err, errno, "can't start %s", options->program[0]);
 }
 
+static int run_names(const struct options *options, const struct policy *policy, struct error *err)
+{
+    cleanup_buf struct buf out = BUF_INIT(MAX_OUTPUT_BYTES);
+    int r = emit_names(options->arch, &out);
+
+    (void)policy;
+    return r < 0 ? error_set_errno(err, -r, "can't keep the output")
+                 : write_output(options->output, &out, err);
+}
+
 static int (*const runners[])(const struct options *, const struct policy *, struct error *) = {
-    [COMMAND_COUNT] = run_count,
-    [COMMAND_EXPLAIN] = run_explain,
-    [COMMAND_COMPILE] = run_compile,
-    [COMMAND_EXEC] = run_exec,
+    [COMMAND_COUNT] = run_count, [COMMAND_EXPLAIN] = run_explain, [COMMAND_COMPILE] = run_compile,
+    [COMMAND_EXEC] = run_exec,   [COMMAND_NAMES] = run_names,
 };
 
 int main(int argc, char **argv)
@@ -166,7 +178,7 @@ int main(int argc, char **argv)
     }
     if (options.command == COMMAND_HELP)
         return fputs(options_usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-    r = read_policy(options.file, &policy, &err);
+    r = options.file ? read_policy(options.file, &policy, &err) : 0;
     if (r == 0)
         r = runners[options.command](&options, policy, &err);
     if (r == 0)

@@ -20,11 +20,14 @@ const char options_usage[] =
     "  exec FILE -- COMMAND [ARG...]\n"
     "                         runs a command under it, with no other lock\n"
     "\n"
+    "  names --output OUT     makes the table of system call names, without a policy\n"
+    "\n"
     "Options:\n"
     "      --arch ARCH        x86_64 or aarch64; the default is this machine's (not for exec)\n"
     "  -o, --output OUT       the file to write; - is standard output\n"
     "      --format FORMAT    c: a C file that defines a struct seccomp_policy (default);\n"
-    "                         raw: the instructions as the kernel reads them\n"
+    "                         raw: the instructions as the kernel reads them, with nothing\n"
+    "                         reported\n"
     "      --symbol NAME      its name in C; the default is seccomp_policy_ and the file's name\n"
     "  -h, --help             this text\n"
     "\n"
@@ -35,10 +38,8 @@ static const struct {
     const char *name;
     enum command command;
 } commands[] = {
-    {"count", COMMAND_COUNT},
-    {"explain", COMMAND_EXPLAIN},
-    {"compile", COMMAND_COMPILE},
-    {"exec", COMMAND_EXEC},
+    {"count", COMMAND_COUNT}, {"explain", COMMAND_EXPLAIN}, {"compile", COMMAND_COMPILE},
+    {"exec", COMMAND_EXEC},   {"names", COMMAND_NAMES},
 };
 
 enum {
@@ -67,7 +68,13 @@ static bool is_c_identifier(const char *text)
     return true;
 }
 
-static int parse_option(int option, struct options *options, bool *compile_only, struct error *err)
+/* Options that not every command takes. */
+struct given {
+    bool output;
+    bool compile_only;
+};
+
+static int parse_option(int option, struct options *options, struct given *given, struct error *err)
 {
     switch (option) {
     case OPTION_ARCH:
@@ -76,7 +83,8 @@ static int parse_option(int option, struct options *options, bool *compile_only,
         return 0;
     case 'o':
         options->output = optarg;
-        break;
+        given->output = true;
+        return 0;
     case OPTION_FORMAT:
         if (strcmp(optarg, "c") != 0 && strcmp(optarg, "raw") != 0)
             return error_set(err, EINVAL, "--format is c or raw, not '%s'", optarg);
@@ -93,7 +101,7 @@ static int parse_option(int option, struct options *options, bool *compile_only,
     default:
         return error_set(err, EINVAL, "unknown option, or one without its value");
     }
-    *compile_only = true;
+    given->compile_only = true;
     return 0;
 }
 
@@ -109,9 +117,14 @@ static int parse_command(const char *name, enum command *ret_command, struct err
 }
 
 /* What fits together: checked when all options are known. */
-static int check(struct options *options, int n_operands, bool compile_only, struct error *err)
+static int check(struct options *options, int n_operands, const struct given *given,
+                 struct error *err)
 {
-    if (n_operands == 0)
+    bool makes_file = options->command == COMMAND_COMPILE || options->command == COMMAND_NAMES;
+
+    if (options->command == COMMAND_NAMES && n_operands > 0)
+        return error_set(err, EINVAL, "names takes no policy file");
+    if (options->command != COMMAND_NAMES && n_operands == 0)
         return error_set(err, EINVAL, "no policy file");
     if (options->command != COMMAND_EXEC && n_operands > 1)
         return error_set(err, EINVAL, "one policy file at a time");
@@ -119,10 +132,12 @@ static int check(struct options *options, int n_operands, bool compile_only, str
         return error_set(err, EINVAL, "no command to run");
     if (options->command == COMMAND_EXEC && options->arch != arch_native())
         return error_set(err, EINVAL, "a command can't run on another architecture");
-    if (options->command != COMMAND_COMPILE && compile_only)
-        return error_set(err, EINVAL, "--output, --format and --symbol are for compile");
-    if (options->command == COMMAND_COMPILE && !options->output)
-        return error_set(err, EINVAL, "compile needs --output");
+    if (!makes_file && given->output)
+        return error_set(err, EINVAL, "--output is for compile and names");
+    if (options->command != COMMAND_COMPILE && given->compile_only)
+        return error_set(err, EINVAL, "--format and --symbol are for compile");
+    if (makes_file && !options->output)
+        return error_set(err, EINVAL, "compile and names need --output");
     if (options->symbol && options->format == OUTPUT_FORMAT_RAW)
         return error_set(err, EINVAL, "--symbol is for --format c");
     return 0;
@@ -131,7 +146,7 @@ static int check(struct options *options, int n_operands, bool compile_only, str
 int options_parse(int argc, char **argv, struct options *ret_options, struct error *err)
 {
     struct options options = {.arch = arch_native()};
-    bool compile_only = false;
+    struct given given = {0};
     int option, r;
 
     if (argc < 2)
@@ -146,16 +161,16 @@ int options_parse(int argc, char **argv, struct options *ret_options, struct err
     opterr = 0;
     optind = 2;
     while ((option = getopt_long(argc, argv, "o:h", long_options, NULL)) != -1) {
-        r = parse_option(option, &options, &compile_only, err);
+        r = parse_option(option, &options, &given, err);
         if (r < 0)
             return r;
     }
     if (options.command != COMMAND_HELP) {
-        r = check(&options, argc - optind, compile_only, err);
+        r = check(&options, argc - optind, &given, err);
         if (r < 0)
             return r;
         options.file = argv[optind];
-        options.program = &argv[optind + 1];
+        options.program = options.file ? &argv[optind + 1] : NULL;
     }
     *ret_options = options;
     return 0;

@@ -10,6 +10,7 @@ enum command {
     COMMAND_EXPLAIN,
     COMMAND_COMPILE,
     COMMAND_EXEC,
+    COMMAND_NAMES,
 };
 
 enum output_format {
@@ -21,7 +22,7 @@ struct options {
     enum command command;
     enum arch arch;
     const char *file;
-    const char *output; /* compile; "-" is stdout */
+    const char *output; /* compile, names; "-" is stdout */
     const char *symbol; /* compile --format c; NULL: from the file's name */
     enum output_format format;
     char **program; /* exec; ends with NULL */

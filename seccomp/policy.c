@@ -113,6 +113,34 @@ static int get_comment(const cJSON *object, char **ret_comment, const struct pla
     return *ret_comment ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
+/* Ours too. A rule only ever says that it is an exception: what doesn't say so is reported. */
+static int get_report(const cJSON *object, struct policy_rule *rule, const struct policy *policy,
+                      const struct place *place, struct error *err)
+{
+    const cJSON *report = cJSON_GetObjectItemCaseSensitive(object, "report");
+
+    if (!report)
+        return 0;
+    if (!cJSON_IsFalse(report))
+        return error_set(err, EINVAL, "%s has a \"report\" that is not false", place->text);
+    if (rule->action == POLICY_ACTION_ALLOW || !policy->report_refusals)
+        return error_set(err, EINVAL, "%s has \"report\": false and nothing to report",
+                         place->text);
+    rule->unreported = true;
+    return 0;
+}
+
+static int get_report_refusals(const cJSON *object, bool *ret_report, struct error *err)
+{
+    const cJSON *report = cJSON_GetObjectItemCaseSensitive(object, "reportRefusals");
+
+    if (report && !cJSON_IsBool(report))
+        return error_set(err, EINVAL, "%s has \"reportRefusals\" that is not true or false",
+                         top.text);
+    *ret_report = cJSON_IsTrue(report);
+    return 0;
+}
+
 /* An action and, exactly with SCMP_ACT_ERRNO, its errno under errno_key. */
 static int get_action(const cJSON *object, const char *key, const char *errno_key,
                       enum policy_action *ret_action, unsigned *ret_errno,
@@ -228,10 +256,10 @@ static int parse_names(const cJSON *array, struct policy_rule *rule, const struc
     return 0;
 }
 
-static int parse_rule(const cJSON *object, struct policy_rule *rule, const struct place *place,
-                      struct error *err)
+static int parse_rule(const cJSON *object, const struct policy *policy, struct policy_rule *rule,
+                      const struct place *place, struct error *err)
 {
-    static const char *const known[] = {"comment", "names", "action", "errnoRet", "args"};
+    static const char *const known[] = {"comment", "names", "action", "errnoRet", "report", "args"};
     const cJSON *args;
     int r;
 
@@ -240,6 +268,8 @@ static int parse_rule(const cJSON *object, struct policy_rule *rule, const struc
         r = get_comment(object, &rule->comment, place, err);
     if (r == 0)
         r = get_action(object, "action", "errnoRet", &rule->action, &rule->errno_ret, place, err);
+    if (r == 0)
+        r = get_report(object, rule, policy, place, err);
     if (r == 0)
         r = parse_names(json_get(object, "names"), rule, place, err);
     if (r < 0)
@@ -318,7 +348,7 @@ static int parse_rules(const cJSON *array, struct policy *policy, struct error *
     cJSON_ArrayForEach (item, array) {
         size_t index = policy->n_rules++; /* counted first, so that policy_free() sees it */
         struct place place = place_of_rule(index);
-        int r = parse_rule(item, &policy->rules[index], &place, err);
+        int r = parse_rule(item, policy, &policy->rules[index], &place, err);
 
         for (size_t i = 0; r == 0 && i < policy->rules[index].n_names; i++)
             r = check_name(policy, index, i, err);
@@ -351,8 +381,8 @@ static int parse_archs(const cJSON *array, struct policy *policy, struct error *
 
 int policy_parse(const char *bytes, size_t len, struct policy **ret_policy, struct error *err)
 {
-    static const char *const known[] = {"comment", "defaultAction", "defaultErrnoRet",
-                                        "architectures", "syscalls"};
+    static const char *const known[] = {"comment",        "defaultAction", "defaultErrnoRet",
+                                        "reportRefusals", "architectures", "syscalls"};
     cleanup_policy struct policy *policy = NULL;
     cleanup_json cJSON *tree = NULL;
     int r;
@@ -373,6 +403,8 @@ int policy_parse(const char *bytes, size_t len, struct policy **ret_policy, stru
                        &policy->default_errno, &top, err);
     if (r == 0 && policy->default_action == POLICY_ACTION_ALLOW)
         r = error_set(err, EINVAL, "%s allows what it doesn't name", top.text);
+    if (r == 0)
+        r = get_report_refusals(tree, &policy->report_refusals, err);
     if (r == 0)
         r = parse_archs(json_get(tree, "architectures"), policy, err);
     if (r == 0)
@@ -396,6 +428,13 @@ void policy_free(struct policy *policy)
     free(policy->rules);
     free(policy->comment);
     free(policy);
+}
+
+bool policy_reports(const struct policy *policy, const struct policy_rule *rule)
+{
+    enum policy_action action = rule ? rule->action : policy->default_action;
+
+    return policy->report_refusals && action != POLICY_ACTION_ALLOW && !(rule && rule->unreported);
 }
 
 /* Whether an earlier rule allows the name too. */

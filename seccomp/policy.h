@@ -11,7 +11,8 @@
 /*
  * A seccomp policy in the format of the OCI runtime specification (config-linux.md, "Seccomp"),
  * read strictly: what another runtime would skip in silence is an error here, and every rule has a
- * reason in its "comment". Rules are alternatives without an order.
+ * reason in its "comment". Rules are alternatives without an order. Ours beside the comments are
+ * "reportRefusals" of the whole and "report" of a rule, see README.md.
  */
 #define MAX_POLICY_BYTES ((size_t)256 * 1024)
 #define MAX_POLICY_RULES 512
@@ -48,6 +49,7 @@ struct policy_rule {
     size_t n_names;
     enum policy_action action;
     unsigned errno_ret; /* of POLICY_ACTION_ERRNO */
+    bool unreported;    /* "report": false, a refusal that programs count on */
     struct policy_arg args[MAX_POLICY_ARGS];
     size_t n_args;
     char *comment;
@@ -57,6 +59,7 @@ struct policy {
     char *comment;
     enum policy_action default_action;
     unsigned default_errno;
+    bool report_refusals; /* "reportRefusals": true */
     bool archs[ARCH_COUNT];
     struct policy_rule *rules;
     size_t n_rules;
@@ -74,6 +77,9 @@ static inline void policy_free_cleanup(struct policy **policy)
     policy_free(*policy);
 }
 #define cleanup_policy __attribute__((cleanup(policy_free_cleanup)))
+
+/* Whether the refusal of a rule, or of the default action (rule is NULL), is reported. */
+bool policy_reports(const struct policy *policy, const struct policy_rule *rule);
 
 /* Number of different system calls of an architecture that a policy allows, with or without
  * conditions. */

@@ -8,11 +8,17 @@
  * The seccomp filters, compiled at build time from the JSON files beside this header by
  * sandboxrun-seccomp. For seccomp(2), SECCOMP_SET_MODE_FILTER: a struct sock_fprog of len and
  * filter (the kernel does not write to it).
+ *
+ * A policy that reports its refusals has a filter that sends them to a listener
+ * (SECCOMP_RET_USER_NOTIF), and answers, which says what each of them is to be answered: the same
+ * policy as a filter without a listener. It is not loaded, the listener runs it.
  */
 struct seccomp_policy {
     const char *name;
     const struct sock_filter *filter;
     uint16_t len; /* instructions */
+    uint16_t answers_len;
+    const struct sock_filter *answers; /* NULL: nothing is reported */
 };
 
 /* The program of a run, by profile. Loaded last, before exec. */

@@ -2,7 +2,8 @@
 /*
  * What the finished filters answer, by running their BPF: a table of calls with the answer that
  * each profile must give, and a comparison of every call number and many arguments with what the
- * policy says when its rules are simply read.
+ * policy says when its rules are simply read. Each policy has two: one that answers, and one that
+ * sends the refusals that are reported to a listener.
  */
 #include "bpf_machine.h"
 #include "common/cleanup.h"
@@ -23,6 +24,7 @@
 
 #define ALLOW    SECCOMP_RET_ALLOW
 #define KILL     SECCOMP_RET_KILL_PROCESS
+#define NOTIFY   SECCOMP_RET_USER_NOTIF
 #define ERRNO(e) (SECCOMP_RET_ERRNO | (e))
 #define HIGH     (UINT64_C(1) << 32)
 
@@ -255,7 +257,8 @@ static const struct decision decisions[] = {
 
 struct built {
     struct policy *policy;
-    struct compiled filter;
+    struct compiled answers;
+    struct compiled notify;
 };
 
 struct fixture {
@@ -274,7 +277,10 @@ static int set_up(void **state)
             struct built *built = &fixture->built[profile][arch];
 
             built->policy = policy_file_read(profile_names[profile]);
-            if (compile_policy(built->policy, (enum arch)arch, &built->filter, NULL, &err) < 0)
+            if (compile_policy(built->policy, (enum arch)arch, COMPILE_ANSWERS, &built->answers,
+                               NULL, &err) < 0 ||
+                compile_policy(built->policy, (enum arch)arch, COMPILE_NOTIFY, &built->notify, NULL,
+                               &err) < 0)
                 fail_msg("%s: %s", profile_names[profile], err.text);
         }
     }
@@ -289,19 +295,21 @@ static int tear_down(void **state)
     for (int profile = 0; profile < N_PROFILES; profile++) {
         for (int arch = 0; arch < ARCH_COUNT; arch++) {
             policy_free(fixture->built[profile][arch].policy);
-            compiled_done(&fixture->built[profile][arch].filter);
+            compiled_done(&fixture->built[profile][arch].answers);
+            compiled_done(&fixture->built[profile][arch].notify);
         }
     }
     free(fixture);
     return 0;
 }
 
-static uint32_t run(const struct built *built, uint32_t token, int number, const uint64_t args[6])
+static uint32_t run(const struct compiled *filter, uint32_t token, int number,
+                    const uint64_t args[6])
 {
     struct seccomp_data data = {.nr = number, .arch = token};
 
     memcpy(data.args, args, sizeof(data.args));
-    return bpf_machine_run(built->filter.insns, built->filter.len, &data);
+    return bpf_machine_run(filter->insns, filter->len, &data);
 }
 
 /* A call that libseccomp can't name falls to the default in a filter for a foreign machine. */
@@ -323,8 +331,8 @@ static void answers_as_listed(void **state)
 
             assert_int_not_equal(r, -EINVAL);
             for (int p = 0; r == 0 && p < N_PROFILES && !is_skipped(decision->name, arch); p++) {
-                uint32_t answer = run(&fixture->built[p][arch], arch_token((enum arch)arch), number,
-                                      decision->args);
+                uint32_t answer = run(&fixture->built[p][arch].answers, arch_token((enum arch)arch),
+                                      number, decision->args);
 
                 if (answer != decision->expected[p])
                     fail_msg("case %zu, %s on %s in %s: %#x, not %#x", i, decision->name,
@@ -335,28 +343,33 @@ static void answers_as_listed(void **state)
     }
 }
 
-/* Foreign architectures and x32 die whatever they call. */
-static void kills_foreign_calls(void **state)
+static void expect_foreign_killed(const struct compiled *filter, enum arch arch)
 {
     static const uint32_t foreign[] = {AUDIT_ARCH_I386, AUDIT_ARCH_ARM, AUDIT_ARCH_PPC64LE, 0,
                                        UINT32_MAX};
     static const uint64_t none[6] = {0};
+    enum arch other = arch == ARCH_X86_64 ? ARCH_AARCH64 : ARCH_X86_64;
+
+    for (int number = -1; number < MAX_NUMBER; number++) {
+        for (size_t i = 0; i < ARRAY_SIZE(foreign); i++)
+            assert_int_equal(run(filter, foreign[i], number, none), KILL);
+        assert_int_equal(run(filter, arch_token(other), number, none), KILL);
+        if (arch == ARCH_X86_64 && number >= 0)
+            assert_int_equal(
+                run(filter, arch_token(ARCH_X86_64), (int)(X32_BIT | (unsigned)number), none),
+                KILL);
+    }
+}
+
+/* Foreign architectures and x32 die whatever they call, and nobody is asked. */
+static void kills_foreign_calls(void **state)
+{
     const struct fixture *fixture = *state;
 
     for (int p = 0; p < N_PROFILES; p++) {
         for (int arch = 0; arch < ARCH_COUNT; arch++) {
-            const struct built *built = &fixture->built[p][arch];
-            enum arch other = arch == ARCH_X86_64 ? ARCH_AARCH64 : ARCH_X86_64;
-
-            for (int number = -1; number < MAX_NUMBER; number++) {
-                for (size_t i = 0; i < ARRAY_SIZE(foreign); i++)
-                    assert_int_equal(run(built, foreign[i], number, none), KILL);
-                assert_int_equal(run(built, arch_token(other), number, none), KILL);
-                if (arch == ARCH_X86_64 && number >= 0)
-                    assert_int_equal(run(built, arch_token(ARCH_X86_64),
-                                         (int)(X32_BIT | (unsigned)number), none),
-                                     KILL);
-            }
+            expect_foreign_killed(&fixture->built[p][arch].answers, (enum arch)arch);
+            expect_foreign_killed(&fixture->built[p][arch].notify, (enum arch)arch);
         }
     }
 }
@@ -421,11 +434,26 @@ static void find_relevant(const struct policy *policy, enum arch arch, int numbe
     *ret_relevant = relevant;
 }
 
-/* The answer by reading the rules; fails if two rules that match differ. */
-static uint32_t read_rules(const struct policy *policy, const struct relevant *relevant,
-                           const uint64_t args[6])
+/* What the two filters must say. */
+struct reading {
+    uint32_t answer;
+    uint32_t notify;
+};
+
+static struct reading as_reading(const struct policy *policy, const struct policy_rule *rule)
 {
-    uint32_t answer = as_return(policy->default_action, policy->default_errno);
+    uint32_t answer = rule ? as_return(rule->action, rule->errno_ret)
+                           : as_return(policy->default_action, policy->default_errno);
+    bool reported = policy->report_refusals && answer != ALLOW && !(rule && rule->unreported);
+
+    return (struct reading){.answer = answer, .notify = reported ? NOTIFY : answer};
+}
+
+/* By reading the rules; fails if two rules that match differ. */
+static struct reading read_rules(const struct policy *policy, const struct relevant *relevant,
+                                 const uint64_t args[6])
+{
+    struct reading reading = as_reading(policy, NULL);
     bool matched = false;
 
     for (size_t i = 0; i < relevant->n; i++) {
@@ -436,12 +464,13 @@ static uint32_t read_rules(const struct policy *policy, const struct relevant *r
             holds = holds && arg_holds(&rule->args[j], args);
         if (!holds)
             continue;
-        if (matched && answer != as_return(rule->action, rule->errno_ret))
+        struct reading here = as_reading(policy, rule);
+        if (matched && (reading.answer != here.answer || reading.notify != here.notify))
             fail_msg("%s: two rules that match say different things", rule->names[0]);
-        answer = as_return(rule->action, rule->errno_ret);
+        reading = here;
         matched = true;
     }
-    return answer;
+    return reading;
 }
 
 /* Every number of a policy and its neighbours, with and without the upper half. */
@@ -483,16 +512,16 @@ static void compare_number(const struct built *built, enum arch arch, int number
     tries = relevant.conditions ? N_RANDOM * n_pool : 2;
     for (size_t i = 0; i < tries; i++) {
         uint64_t args[6];
-        uint32_t expected, answer;
 
         for (size_t j = 0; j < ARRAY_SIZE(args); j++)
             args[j] = i < n_pool ? pool[i] : pool[next_random(seed) % n_pool];
-        expected = read_rules(built->policy, &relevant, args);
-        answer = run(built, arch_token(arch), number, args);
-        if (answer != expected)
-            fail_msg("call %d on %s, args %#llx %#llx %#llx: %#x, not %#x", number, arch_name(arch),
-                     (unsigned long long)args[0], (unsigned long long)args[1],
-                     (unsigned long long)args[2], answer, expected);
+        struct reading expected = read_rules(built->policy, &relevant, args);
+        uint32_t answer = run(&built->answers, arch_token(arch), number, args);
+        uint32_t notify = run(&built->notify, arch_token(arch), number, args);
+        if (answer != expected.answer || notify != expected.notify)
+            fail_msg("call %d on %s, args %#llx %#llx %#llx: %#x and %#x, not %#x and %#x", number,
+                     arch_name(arch), (unsigned long long)args[0], (unsigned long long)args[1],
+                     (unsigned long long)args[2], answer, notify, expected.answer, expected.notify);
     }
 }
 
@@ -513,6 +542,13 @@ static void answers_as_the_rules_read(void **state)
     }
 }
 
+static void expect_filter(const struct sock_filter *filter, size_t len,
+                          const struct compiled *expected)
+{
+    assert_int_equal(len, expected->len);
+    assert_memory_equal(filter, expected->insns, len * sizeof(*filter));
+}
+
 /* What the jailer links is what the files say now. */
 static void library_holds_these_filters(void **state)
 {
@@ -521,11 +557,57 @@ static void library_holds_these_filters(void **state)
     const struct fixture *fixture = *state;
 
     for (int p = 0; p < N_PROFILES; p++) {
-        const struct compiled *filter = &fixture->built[p][arch_native()].filter;
+        const struct built *built = &fixture->built[p][arch_native()];
 
         assert_string_equal(linked[p]->name, profile_names[p]);
-        assert_int_equal(linked[p]->len, filter->len);
-        assert_memory_equal(linked[p]->filter, filter->insns, filter->len * sizeof(*filter->insns));
+        expect_filter(linked[p]->filter, linked[p]->len, &built->notify);
+        if (built->policy->report_refusals)
+            expect_filter(linked[p]->answers, linked[p]->answers_len, &built->answers);
+        else
+            assert_null(linked[p]->answers);
+    }
+}
+
+/* Programs' refusals are reported; process 1 has nobody to report to, and ends. */
+static void reports_of_programs_alone(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    for (int p = 0; p < N_PROFILES; p++)
+        assert_int_equal(fixture->built[p][arch_native()].policy->report_refusals, p != REAPER);
+}
+
+/* Calls that are made at every start of an interpreter or a thread, and in the course of many
+ * libraries: each would be a turn of the jailer, and a denial that means nothing. */
+static void stays_silent_about_what_programs_expect(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t args[6];
+        uint32_t answers[2]; /* of Snippet and ToolCall */
+    } cases[] = {
+        {"clone3", {0}, {ERRNO(ENOSYS), ERRNO(ENOSYS)}},
+        {"mbind", {0}, {ERRNO(ENOSYS), ERRNO(ENOSYS)}},
+        {"listxattr", {0}, {ERRNO(EOPNOTSUPP), ERRNO(EOPNOTSUPP)}},
+        {"ioctl", {3, 0x40049409}, {ERRNO(ENOSYS), ERRNO(ENOSYS)}}, /* FICLONE */
+        {"socket", {10, 1, 0}, {ERRNO(EAFNOSUPPORT), ALLOW}},
+        {"socket", {16, 3, 0}, {NOTIFY, ERRNO(EAFNOSUPPORT)}},
+        {"socket", {2, 1, 0}, {NOTIFY, ALLOW}},
+        {"ptrace", {0}, {NOTIFY, NOTIFY}},
+        {"init_module", {0}, {NOTIFY, NOTIFY}},
+    };
+    const struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        for (int arch = 0; arch < ARCH_COUNT; arch++) {
+            int number;
+
+            assert_int_equal(arch_syscall_number((enum arch)arch, cases[i].name, &number), 0);
+            for (int p = SNIPPET; p <= TOOL_CALL; p++)
+                assert_int_equal(run(&fixture->built[p][arch].notify, arch_token((enum arch)arch),
+                                     number, cases[i].args),
+                                 cases[i].answers[p]);
+        }
     }
 }
 
@@ -549,9 +631,13 @@ static void allows_so_many_calls(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_as_listed),         cmocka_unit_test(kills_foreign_calls),
-        cmocka_unit_test(answers_as_the_rules_read), cmocka_unit_test(library_holds_these_filters),
+        cmocka_unit_test(answers_as_listed),
+        cmocka_unit_test(kills_foreign_calls),
+        cmocka_unit_test(answers_as_the_rules_read),
+        cmocka_unit_test(library_holds_these_filters),
         cmocka_unit_test(allows_so_many_calls),
+        cmocka_unit_test(reports_of_programs_alone),
+        cmocka_unit_test(stays_silent_about_what_programs_expect),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The filters of the library in a real kernel: each is loaded by a child, which makes one call. */
+/* The filters of the library in a real kernel: each is loaded by a child, which makes one call. Of
+ * a policy that reports its refusals that is the filter with the answers; the other one has nobody
+ * to report to here, and must refuse all the same. */
 #include "common/cleanup.h"
 #include "seccomp/seccomp_policies.h"
 
@@ -12,6 +14,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -55,14 +58,17 @@ static const struct attempt attempts[] = {
 #endif
 };
 
-static void child(const struct attempt *attempt)
+static void child(const struct attempt *attempt, bool notify)
 {
+    const struct seccomp_policy *policy = attempt->policy;
+    const struct sock_filter *insns = notify ? policy->filter : policy->answers;
     struct sock_filter filter[BPF_MAXINSNS];
-    struct sock_fprog program = {.len = attempt->policy->len, .filter = filter};
+    struct sock_fprog program = {.len = notify ? policy->len : policy->answers_len,
+                                 .filter = filter};
     long r;
 
-    for (size_t i = 0; i < attempt->policy->len; i++)
-        filter[i] = attempt->policy->filter[i];
+    for (size_t i = 0; i < program.len; i++)
+        filter[i] = insns[i];
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
         syscall(SYS_exit_group, EXIT_NO_FILTER);
@@ -70,27 +76,51 @@ static void child(const struct attempt *attempt)
     syscall(SYS_exit_group, r < 0 ? EXIT_BASE + errno : EXIT_BASE);
 }
 
+static int outcome_of(const struct attempt *attempt, bool notify)
+{
+    pid_t pid = fork();
+    int status;
+
+    assert_true(pid >= 0);
+    if (pid == 0)
+        child(attempt, notify);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 static void kernel_answers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(attempts); i++) {
-        pid_t pid = fork();
-        int status, got;
+        int got = outcome_of(&attempts[i], attempts[i].policy->answers == NULL);
 
-        assert_true(pid >= 0);
-        if (pid == 0)
-            child(&attempts[i]);
-        assert_int_equal(waitpid(pid, &status, 0), pid);
-        got = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
         if (got != attempts[i].expected)
             fail_msg("attempt %zu, call %ld: %d, not %d", i, attempts[i].number, got,
                      attempts[i].expected);
     }
 }
 
+/* The kernel's word for "nobody listens" is ENOSYS. */
+static void refuses_without_a_listener(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(attempts); i++) {
+        const struct attempt *attempt = &attempts[i];
+        int got = outcome_of(attempt, true);
+
+        if (attempt->expected == 0)
+            assert_int_equal(got, 0);
+        else if (got != attempt->expected && got != ENOSYS)
+            fail_msg("attempt %zu, call %ld: %d", i, attempt->number, got);
+    }
+}
+
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(kernel_answers)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernel_answers),
+        cmocka_unit_test(refuses_without_a_listener),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

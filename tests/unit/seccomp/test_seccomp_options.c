@@ -41,14 +41,17 @@ static void refuses_what_is_wrong(void **state)
         {{"count", "a", "--nothing"}, "unknown option"},
         {{"count", "a", "--arch"}, "without its value"},
         {{"count", "a", "--arch", "i386"}, "not 'i386'"},
-        {{"count", "a", "--output", "b"}, "are for compile"},
+        {{"count", "a", "--output", "b"}, "is for compile"},
         {{"explain", "a", "--format", "c"}, "are for compile"},
         {{"exec", "a", "--symbol", "b", "--", "c"}, "are for compile"},
-        {{"compile", "a"}, "needs --output"},
+        {{"compile", "a"}, "need --output"},
         {{"compile", "a", "-o", "b", "--format", "elf"}, "not 'elf'"},
         {{"compile", "a", "-o", "b", "--symbol", "1x"}, "no name in C"},
         {{"compile", "a", "-o", "b", "--symbol", ""}, "no name in C"},
         {{"compile", "a", "-o", "b", "--symbol", "x", "--format", "raw"}, "--format c"},
+        {{"names"}, "need --output"},
+        {{"names", "a", "-o", "b"}, "no policy file"},
+        {{"names", "-o", "b", "--symbol", "x"}, "are for compile"},
         {{"exec", "a"}, "no command to run"},
         {{"exec", "a", "--"}, "no command to run"},
     };
@@ -78,6 +81,20 @@ static void reads_compile(void **state)
     assert_int_equal(options.arch, ARCH_AARCH64);
     assert_string_equal(options.file, "a.json");
     assert_string_equal(options.output, "out");
+}
+
+static void reads_names(void **state)
+{
+    static const char *const words[MAX_WORDS] = {"names", "--arch", "aarch64", "-o", "out"};
+    struct options options = {0};
+    struct error err = {0};
+
+    (void)state;
+    assert_int_equal(parse(words, &options, &err), 0);
+    assert_int_equal(options.command, COMMAND_NAMES);
+    assert_int_equal(options.arch, ARCH_AARCH64);
+    assert_string_equal(options.output, "out");
+    assert_null(options.file);
 }
 
 /* What follows the -- is the command's own. */
@@ -116,6 +133,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_what_is_wrong),
         cmocka_unit_test(reads_compile),
+        cmocka_unit_test(reads_names),
         cmocka_unit_test(reads_exec),
         cmocka_unit_test(gives_help),
     };

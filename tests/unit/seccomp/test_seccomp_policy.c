@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/cleanup.h"
 #include "seccomp/policy.h"
+#include "seccomp/syscall_names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,6 +52,14 @@ static const struct {
     {"{\"comment\":\"c\",\"defaultAction\":\"SCMP_ACT_KILL_PROCESS\","
      "\"architectures\":[\"SCMP_ARCH_X86_64\",\"SCMP_ARCH_X86_64\"]}",
      "twice"},
+    {HEAD "\"reportRefusals\":1,\"syscalls\":[" READ "}]}", "reportRefusals"},
+    {HEAD "\"syscalls\":[" READ ",\"report\":false}]}", "nothing to report"},
+    {RULE("\"names\":[\"read\"],\"action\":\"SCMP_ACT_KILL_PROCESS\",\"report\":false"),
+     "nothing to report"},
+    {HEAD "\"reportRefusals\":true,\"syscalls\":[" READ ",\"report\":false}]}",
+     "nothing to report"},
+    {HEAD "\"reportRefusals\":true,\"syscalls\":[" READ ",\"report\":true}]}", "not false"},
+    {HEAD "\"reportRefusals\":true,\"syscalls\":[" READ ",\"report\":null}]}", "not false"},
     {HEAD "\"flags\":[],\"syscalls\":[" READ "}]}", "unknown member \"flags\""},
     {HEAD "\"x\":1}", "unknown member \"x\""},
     {HEAD "\"syscalls\":null}", "syscalls"},
@@ -157,6 +166,32 @@ static void reads_every_member(void **state)
     assert_true(policy->rules[1].args[1].value == 9007199254740991U);
 }
 
+static void knows_what_is_reported(void **state)
+{
+    static const char text[] = HEAD
+        "\"reportRefusals\":true,\"syscalls\":["
+        "{\"comment\":\"a\",\"names\":[\"read\"],\"action\":\"SCMP_ACT_ALLOW\"},"
+        "{\"comment\":\"b\",\"names\":[\"ptrace\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":1},"
+        "{\"comment\":\"c\",\"names\":[\"clone3\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":38,"
+        "\"report\":false},"
+        "{\"comment\":\"d\",\"names\":[\"reboot\"],\"action\":\"SCMP_ACT_KILL_PROCESS\"}]}";
+    static const bool expected[] = {false, true, false, true};
+    cleanup_policy struct policy *policy = NULL, *silent = NULL;
+    struct error err = {0};
+
+    (void)state;
+    assert_int_equal(policy_parse(text, strlen(text), &policy, &err), 0);
+    assert_true(policy_reports(policy, NULL));
+    for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+        assert_int_equal(policy_reports(policy, &policy->rules[i]), expected[i]);
+
+    static const char without[] =
+        RULE("\"names\":[\"reboot\"],\"action\":\"SCMP_ACT_KILL_PROCESS\"");
+    assert_int_equal(policy_parse(without, strlen(without), &silent, &err), 0);
+    assert_false(policy_reports(silent, NULL));
+    assert_false(policy_reports(silent, &silent->rules[0]));
+}
+
 /* A call in two rules counts once; one that the architecture lacks, not at all. */
 static void counts_calls(void **state)
 {
@@ -209,12 +244,43 @@ static void knows_numbers(void **state)
     }
 }
 
+/* Every name leads back to its number, and the table that is linked is that of this machine. */
+static void names_numbers(void **state)
+{
+    (void)state;
+    for (int arch = 0; arch < ARCH_COUNT; arch++) {
+        int found = 0;
+
+        for (int number = -2; number < 1000; number++) {
+            char name[MAX_SYSCALL_NAME];
+            int back = -1;
+            int r = arch_syscall_name((enum arch)arch, number, name);
+
+            assert_true(r == 0 || r == -ENOENT);
+            if (arch == (int)arch_native()) {
+                bool inside = number >= 0 && (size_t)number < syscall_names_count;
+
+                assert_int_equal(r == 0, inside && syscall_names[number]);
+                if (r == 0)
+                    assert_string_equal(syscall_names[number], name);
+            }
+            if (r < 0)
+                continue;
+            found++;
+            if (arch_syscall_number((enum arch)arch, name, &back) < 0 || back != number)
+                fail_msg("%s is %d and not %d", name, back, number);
+        }
+        assert_true(found > 300);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_what_is_wrong), cmocka_unit_test(refuses_a_long_file),
-        cmocka_unit_test(reads_every_member),    cmocka_unit_test(counts_calls),
-        cmocka_unit_test(knows_numbers),
+        cmocka_unit_test(refuses_what_is_wrong),  cmocka_unit_test(refuses_a_long_file),
+        cmocka_unit_test(reads_every_member),     cmocka_unit_test(counts_calls),
+        cmocka_unit_test(knows_numbers),          cmocka_unit_test(names_numbers),
+        cmocka_unit_test(knows_what_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
