@@ -22,6 +22,7 @@ enum field_kind {
     FIELD_NAME, /* a DNS subdomain, see parse.h */
     FIELD_TEXT, /* UTF-8 without control characters, may be empty */
     FIELD_RUNTIMES,
+    FIELD_DENIED,
 };
 
 struct field {
@@ -49,7 +50,7 @@ struct field {
 
 static const struct field hello_fields[] = {
     NUMBER(hello, version, FIELD_U32, 1, UINT32_MAX),
-    NUMBER(hello, cgroup_version, FIELD_U32, 1, 2),
+    NUMBER(hello, cgroup_version, FIELD_U32, 0, 2),
     NUMBER(hello, profiles, FIELD_U32, 0, 3),
     NUMBER(hello, max_runs, FIELD_U32, 0, UINT16_MAX),
     NUMBER(hello, memory_bytes, FIELD_U64, 0, MAX_BYTES),
@@ -57,6 +58,7 @@ static const struct field hello_fields[] = {
     NUMBER(hello, runtime_count, FIELD_U32, 0, PROTO_MAX_RUNTIMES),
     NUMBER(hello, runtimes, FIELD_RUNTIMES, 0, 0),
     STRING(hello, kernel, FIELD_TEXT),
+    NUMBER(hello, landlock_abi, FIELD_U32, 0, UINT8_MAX),
 };
 
 static const struct field create_fields[] = {
@@ -89,7 +91,7 @@ static const struct field kill_fields[] = {
 
 static const struct field finished_fields[] = {
     STRING(finished, id, FIELD_UUID),
-    NUMBER(finished, end, FIELD_U32, PROTO_END_EXITED, PROTO_END_SHUTDOWN),
+    NUMBER(finished, end, FIELD_U32, PROTO_END_EXITED, PROTO_END_FORBIDDEN),
     NUMBER(finished, wait_status, FIELD_I32, 0, UINT16_MAX),
     NUMBER(finished, has_status, FIELD_U32, 0, 1),
     NUMBER(finished, oom_kills, FIELD_U32, 0, UINT32_MAX),
@@ -97,6 +99,18 @@ static const struct field finished_fields[] = {
     NUMBER(finished, cpu_us, FIELD_U64, 0, MAX_TIME),
     NUMBER(finished, peak_memory_bytes, FIELD_U64, 0, MAX_BYTES),
     NUMBER(finished, timeout_ms, FIELD_U32, 0, UINT32_MAX),
+    NUMBER(finished, forbidden_call, FIELD_I32, 0, INT32_MAX),
+    NUMBER(finished, denied_more, FIELD_U32, 0, 1),
+    NUMBER(finished, denied_count, FIELD_U32, 0, PROTO_MAX_DENIED),
+    NUMBER(finished, denied, FIELD_DENIED, 0, 0),
+};
+
+static const struct field check_fields[] = {
+    NUMBER(check, level, FIELD_U32, PROTO_REQUIRED, PROTO_INFORMATION),
+    NUMBER(check, outcome, FIELD_U32, PROTO_OUTCOME_OK, PROTO_OUTCOME_SKIPPED),
+    STRING(check, name, FIELD_NAME),
+    STRING(check, figure, FIELD_TEXT),
+    STRING(check, advice, FIELD_TEXT),
 };
 
 struct message_format {
@@ -118,6 +132,7 @@ static const struct message_format formats[] = {
     [PROTO_REFUSED] = FORMAT("REFUSED", refused_fields),
     [PROTO_KILL] = FORMAT("KILL", kill_fields),
     [PROTO_FINISHED] = FORMAT("FINISHED", finished_fields),
+    [PROTO_CHECK] = FORMAT("CHECK", check_fields),
 };
 
 static_assert(sizeof(struct proto_hello) + HEADER_SIZE <= PROTO_MAX_MESSAGE,
@@ -125,6 +140,9 @@ static_assert(sizeof(struct proto_hello) + HEADER_SIZE <= PROTO_MAX_MESSAGE,
 static_assert(sizeof(((struct proto_hello *)0)->runtimes) ==
                   PROTO_MAX_RUNTIMES * (PROTO_RUNTIME_SIZE + PROTO_VERSION_SIZE),
               "runtimes are packed in memory as on the wire");
+static_assert(sizeof(((struct proto_finished *)0)->denied) ==
+                  PROTO_MAX_DENIED * 2 * sizeof(uint32_t),
+              "denied calls are packed in memory as on the wire");
 
 static const struct message_format *format_of(uint32_t type)
 {
@@ -217,6 +235,26 @@ static const char *runtimes_fault(const struct proto_hello *hello)
     return NULL;
 }
 
+/* Each call once, refused at least once, and zeros behind them. */
+static const char *denied_fault(const struct proto_finished *finished)
+{
+    for (size_t i = 0; i < PROTO_MAX_DENIED; i++) {
+        const struct proto_denied *denied = &finished->denied[i];
+        if (i >= finished->denied_count) {
+            if (denied->number != 0 || denied->count != 0)
+                return "has entries beyond denied_count";
+            continue;
+        }
+        if (denied->count == 0)
+            return "has a call that was never refused";
+        for (size_t j = 0; j < i; j++) {
+            if (finished->denied[j].number == denied->number)
+                return "has a call twice";
+        }
+    }
+    return NULL;
+}
+
 static const char *number_fault(const struct field *field, uint64_t value)
 {
     return value < field->min || value > field->max ? "is out of range" : NULL;
@@ -256,6 +294,8 @@ static const char *field_fault(const struct field *field, const struct proto_mes
         return number_fault(field, number_load(field, at));
     if (field->kind == FIELD_RUNTIMES)
         return runtimes_fault(&message->hello);
+    if (field->kind == FIELD_DENIED)
+        return denied_fault(&message->finished);
     return string_fault(field->kind, at, field->size);
 }
 
@@ -265,6 +305,9 @@ static const char *message_fault(const struct proto_message *message)
     if (message->type == PROTO_FINISHED && !message->finished.has_status &&
         message->finished.wait_status != 0)
         return "wait_status is set without has_status";
+    if (message->type == PROTO_FINISHED && message->finished.end != PROTO_END_FORBIDDEN &&
+        message->finished.forbidden_call != 0)
+        return "forbidden_call is set, and it is not what ended the run";
     return NULL;
 }
 
@@ -287,6 +330,11 @@ static void put_field(uint8_t *bytes, const struct field *field,
             bytes += PROTO_RUNTIME_SIZE;
             put_string(bytes, message->hello.runtimes[i].version, PROTO_VERSION_SIZE);
             bytes += PROTO_VERSION_SIZE;
+        }
+    } else if (field->kind == FIELD_DENIED) {
+        for (size_t i = 0; i < PROTO_MAX_DENIED; i++) {
+            put_le(bytes + 8 * i, (uint32_t)message->finished.denied[i].number, 4);
+            put_le(bytes + 8 * i + 4, message->finished.denied[i].count, 4);
         }
     } else {
         put_string(bytes, at, field->size);
@@ -324,6 +372,15 @@ static bool runtimes_are_padded(const struct proto_hello *hello)
     return true;
 }
 
+static void get_denied(const uint8_t *bytes, struct proto_denied *denied)
+{
+    for (size_t i = 0; i < PROTO_MAX_DENIED; i++) {
+        uint32_t number = (uint32_t)get_le(bytes + 8 * i, 4);
+        memcpy(&denied[i].number, &number, sizeof(number));
+        denied[i].count = (uint32_t)get_le(bytes + 8 * i + 4, 4);
+    }
+}
+
 static const char *get_field(const uint8_t *bytes, const struct field *field,
                              struct proto_message *message)
 {
@@ -331,6 +388,8 @@ static const char *get_field(const uint8_t *bytes, const struct field *field,
     bool padded = true;
     if (is_number(field)) {
         number_store(field, at, get_le(bytes, field->size));
+    } else if (field->kind == FIELD_DENIED) {
+        get_denied(bytes, message->finished.denied);
     } else {
         memcpy(at, bytes, field->size);
         padded = field->kind == FIELD_RUNTIMES ? runtimes_are_padded(&message->hello)

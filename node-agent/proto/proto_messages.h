@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "node-agent/proto/proto_check.h"
+
 #include <stdint.h>
 
 /*
@@ -9,6 +11,7 @@
  * jailer odd. Descriptors travel only from jailer to agent, with PROTO_CREATED.
  *
  *   jailer                    agent
+ *   PROTO_CHECK    ----------->    none or up to PROTO_MAX_CHECKS: what it found of the node
  *   PROTO_HELLO    ----------->    once, at connect
  *                  <-----------    PROTO_CREATE: a jail, sealed to its last lock
  *   PROTO_CREATED  ----------->    with the three descriptors; or PROTO_REFUSED, the last word
@@ -22,10 +25,14 @@
  * no PROTO_CREATED. PROTO_START with a timeout above the profile's ceiling ends the jail with
  * PROTO_REFUSED. PROTO_START and PROTO_KILL of a sandbox that has just ended are ignored; any
  * other message out of turn ends the connection, and with it every sandbox made for it.
+ *
+ * A jailer that lacks something it requires says so by its checks, offers nothing in its hello
+ * (no profile, no runtime, no run), and refuses every PROTO_CREATE.
  */
-#define PROTO_VERSION         1u
+#define PROTO_VERSION         2u
 #define PROTO_MAX_MESSAGE     4096
 #define PROTO_MAX_RUNTIMES    16
+#define PROTO_MAX_DENIED      16 /* system calls of a run that are told apart */
 #define PROTO_RUNTIME_SIZE    64
 #define PROTO_VERSION_SIZE    40
 #define PROTO_ID_SIZE         40 /* UUID text, NUL-padded */
@@ -42,6 +49,7 @@ enum proto_type {
     PROTO_REFUSED = 5,
     PROTO_KILL = 6,
     PROTO_FINISHED = 7,
+    PROTO_CHECK = 9,
 };
 
 /* Order of the descriptors that come with PROTO_CREATED. */
@@ -49,17 +57,18 @@ enum proto_fd { PROTO_FD_REQUEST, PROTO_FD_STDOUT, PROTO_FD_STDERR };
 
 /* Who ended the run: said by the jailer, which did it or saw it. */
 enum proto_end {
-    PROTO_END_EXITED = 1,   /* the main process ended by itself: wait_status */
-    PROTO_END_DEADLINE = 2, /* the jailer's timer */
-    PROTO_END_OOM = 3,      /* the memory limit */
-    PROTO_END_KILLED = 4,   /* PROTO_KILL */
-    PROTO_END_REAPER = 5,   /* process 1 of the jail died without a report */
-    PROTO_END_SHUTDOWN = 6, /* the jailer is going away */
+    PROTO_END_EXITED = 1,    /* the main process ended by itself: wait_status */
+    PROTO_END_DEADLINE = 2,  /* the jailer's timer */
+    PROTO_END_OOM = 3,       /* the memory limit */
+    PROTO_END_KILLED = 4,    /* PROTO_KILL */
+    PROTO_END_REAPER = 5,    /* process 1 of the jail died without a report */
+    PROTO_END_SHUTDOWN = 6,  /* the jailer is going away */
+    PROTO_END_FORBIDDEN = 7, /* the program made a system call that ends it: forbidden_call */
 };
 
 struct proto_hello {
     uint32_t version;
-    uint32_t cgroup_version; /* 1 or 2 */
+    uint32_t cgroup_version; /* 1 or 2; 0: neither can be used */
     uint32_t profiles;       /* bit 1 << enum profile; those that can run here now */
     uint32_t max_runs;
     uint64_t memory_bytes; /* for all runs together */
@@ -70,6 +79,7 @@ struct proto_hello {
         char version[PROTO_VERSION_SIZE];
     } runtimes[PROTO_MAX_RUNTIMES];
     char kernel[72];
+    uint32_t landlock_abi; /* of the kernel, as far as it is used; 0: Landlock is no lock here */
 };
 
 struct proto_create {
@@ -103,6 +113,12 @@ struct proto_kill {
     char id[PROTO_ID_SIZE];
 };
 
+/* A system call by its number, and how often it was refused. */
+struct proto_denied {
+    int32_t number;
+    uint32_t count;
+};
+
 struct proto_finished {
     char id[PROTO_ID_SIZE];
     uint32_t end;        /* enum proto_end */
@@ -113,6 +129,10 @@ struct proto_finished {
     uint64_t cpu_us;
     uint64_t peak_memory_bytes; /* 0: the kernel doesn't tell */
     uint32_t timeout_ms;        /* the deadline that held */
+    int32_t forbidden_call;     /* of PROTO_END_FORBIDDEN, else 0 */
+    uint32_t denied_more;       /* 1: there were more refusals than denied has */
+    uint32_t denied_count;      /* each call once, in the order of their first refusals */
+    struct proto_denied denied[PROTO_MAX_DENIED];
 };
 
 struct proto_message {
@@ -125,5 +145,6 @@ struct proto_message {
         struct proto_refused refused;
         struct proto_kill kill;
         struct proto_finished finished;
+        struct proto_check check;
     };
 };

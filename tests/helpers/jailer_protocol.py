@@ -23,9 +23,14 @@ import time
 import uuid
 
 HELLO, CREATE, CREATED, START, REFUSED, KILL, FINISHED = range(1, 8)
+CHECK = 9
 NAMES = dict(enumerate("HELLO CREATE CREATED START REFUSED KILL FINISHED".split(), 1))
+NAMES[CHECK] = "CHECK"
 
-END_EXITED, END_DEADLINE, END_OOM, END_KILLED, END_REAPER, END_SHUTDOWN = range(1, 7)
+END_EXITED, END_DEADLINE, END_OOM, END_KILLED, END_REAPER, END_SHUTDOWN, END_FORBIDDEN = range(1, 8)
+
+REQUIRED, RECOMMENDED, INFORMATION = range(1, 4)
+OK, FAILED, SKIPPED = range(1, 4)
 
 SNIPPET, TOOL_CALL = 0, 1
 MAX_MESSAGE = 4096
@@ -33,22 +38,27 @@ START_WITHIN_SECONDS = 10
 MIB = 1 << 20
 
 MAX_RUNTIMES = 16
+MAX_DENIED = 16
 RUNTIME = "64s40s"
 
 # Fields in the order of the wire, with their struct codes; all packed, little-endian.
 FIELDS = {
     HELLO: [("version", "I"), ("cgroup_version", "I"), ("profiles", "I"), ("max_runs", "I"),
             ("memory_bytes", "Q"), ("cpu_milli", "Q"), ("runtime_count", "I"),
-            ("runtimes", f"{MAX_RUNTIMES * struct.calcsize('<' + RUNTIME)}s"), ("kernel", "72s")],
+            ("runtimes", f"{MAX_RUNTIMES * struct.calcsize('<' + RUNTIME)}s"), ("kernel", "72s"),
+            ("landlock_abi", "I")],
     CREATE: [("id", "40s"), ("profile", "I"), ("runtime", "64s"), ("cpu_milli", "I"),
              ("memory_bytes", "Q")],
     CREATED: [("id", "40s")],
     START: [("id", "40s"), ("timeout_ms", "I")],
     REFUSED: [("id", "40s"), ("errnum", "I"), ("lock", "32s"), ("text", "512s")],
     KILL: [("id", "40s")],
+    CHECK: [("level", "I"), ("outcome", "I"), ("name", "80s"), ("figure", "256s"),
+            ("advice", "512s")],
     FINISHED: [("id", "40s"), ("end", "I"), ("wait_status", "i"), ("has_status", "I"),
                ("oom_kills", "I"), ("wall_us", "Q"), ("cpu_us", "Q"),
-               ("peak_memory_bytes", "Q"), ("timeout_ms", "I")],
+               ("peak_memory_bytes", "Q"), ("timeout_ms", "I"), ("forbidden_call", "i"),
+               ("denied_more", "I"), ("denied_count", "I"), ("denied", f"{MAX_DENIED * 8}s")],
 }  # fmt: skip
 
 
@@ -87,6 +97,8 @@ def decode(data):
         if name == "runtimes":
             value = [tuple(map(_text, entry)) for entry in struct.iter_unpack("<" + RUNTIME, value)]
             value = [entry for entry in value if entry[0]]
+        elif name == "denied":
+            value = [entry for entry in struct.iter_unpack("<iI", value) if entry[1]]
         elif code.endswith("s"):
             value = _text(value)
         fields[name] = value
@@ -276,6 +288,7 @@ class Jailer:
         self.process = None
         self.connection = None
         self.hello = None
+        self.checks = []  # what a listening jailer says before its hello
         self.log = tempfile.TemporaryFile()
 
     def __enter__(self):
@@ -302,6 +315,10 @@ class Jailer:
     def _receive_hello(self):
         try:
             kind, fields, _ = self.connection.receive(30)
+            self.checks = []
+            while kind == CHECK:
+                self.checks.append(fields)
+                kind, fields, _ = self.connection.receive(30)
         except ConnectionEnded:
             self.process.wait(10)
             raise RuntimeError(f"the jailer did not start: {self.log_text()}") from None

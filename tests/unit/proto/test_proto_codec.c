@@ -27,7 +27,17 @@
 #define AT_FINISHED_WAIT  52
 #define AT_FINISHED_HAS   56
 #define AT_FINISHED_WALL  64
-#define FINISHED_LEN      92
+#define AT_FINISHED_CALL  92
+#define AT_FINISHED_MORE  96
+#define AT_FINISHED_COUNT 100
+#define AT_FINISHED_CALLS 104
+#define FINISHED_LEN      232
+#define AT_CHECK_LEVEL    8
+#define AT_CHECK_OUTCOME  12
+#define AT_CHECK_NAME     16
+#define AT_CHECK_FIGURE   96
+#define AT_CHECK_ADVICE   352
+#define CHECK_LEN         864
 #define AT_HELLO_VERSION  8
 #define AT_HELLO_CGROUP   12
 #define AT_HELLO_PROFILES 16
@@ -37,7 +47,8 @@
 #define AT_HELLO_COUNT    40
 #define AT_HELLO_RUNTIMES 44
 #define AT_HELLO_KERNEL   1708
-#define HELLO_LEN         1780
+#define AT_HELLO_LANDLOCK 1780
+#define HELLO_LEN         1784
 
 static struct proto_message hello_message(void)
 {
@@ -51,7 +62,8 @@ static struct proto_message hello_message(void)
                   .cpu_milli = 4000,
                   .runtime_count = 2,
                   .runtimes = {{"python3.12", "3.12.1"}, {"python3.12-science", "3.12.1 numpy"}},
-                  .kernel = "6.1.0-18-cloud-amd64"},
+                  .kernel = "6.1.0-18-cloud-amd64",
+                  .landlock_abi = 2},
     };
 }
 
@@ -87,12 +99,35 @@ static struct proto_message finished_message(void)
                                                .wall_us = 1234567,
                                                .cpu_us = 89,
                                                .peak_memory_bytes = 1 << 20,
-                                               .timeout_ms = 20000}};
+                                               .timeout_ms = 20000,
+                                               .denied_more = 1,
+                                               .denied_count = 3,
+                                               .denied = {{425, 7}, {-1, 2}, {0, 1}}}};
+}
+
+static struct proto_message forbidden_message(void)
+{
+    return (struct proto_message){.type = PROTO_FINISHED,
+                                  .finished = {.id = ID,
+                                               .end = PROTO_END_FORBIDDEN,
+                                               .forbidden_call = 246,
+                                               .denied_count = 1,
+                                               .denied = {{246, 1}}}};
 }
 
 static struct proto_message created_message(void)
 {
     return (struct proto_message){.type = PROTO_CREATED, .created = {.id = ID}};
+}
+
+static struct proto_message check_message(void)
+{
+    return (struct proto_message){.type = PROTO_CHECK,
+                                  .check = {.level = PROTO_REQUIRED,
+                                            .outcome = PROTO_OUTCOME_FAILED,
+                                            .name = "cgroup.memory",
+                                            .figure = "neither in v2 nor in v1",
+                                            .advice = "boot with cgroup_enable=memory"}};
 }
 
 static struct proto_message kill_message(void)
@@ -110,7 +145,8 @@ static const struct example examples[] = {
     {"hello", hello_message, HELLO_LEN},          {"create", create_message, CREATE_LEN},
     {"created", created_message, ID_ONLY_LEN},    {"start", start_message, START_LEN},
     {"refused", refused_message, REFUSED_LEN},    {"kill", kill_message, ID_ONLY_LEN},
-    {"finished", finished_message, FINISHED_LEN},
+    {"finished", finished_message, FINISHED_LEN}, {"forbidden", forbidden_message, FINISHED_LEN},
+    {"check", check_message, CHECK_LEN},
 };
 
 static void test_encode_decode_gives_the_same_back(void **state)
@@ -127,6 +163,18 @@ static void test_encode_decode_gives_the_same_back(void **state)
         assert_int_equal(proto_encode(&out, again), len);
         assert_memory_equal(bytes, again, (size_t)len);
     }
+}
+
+static void test_denied_calls_come_back(void **state)
+{
+    (void)state;
+    struct proto_message in = finished_message(), out = {0};
+    uint8_t bytes[PROTO_MAX_MESSAGE];
+    int len = proto_encode(&in, bytes);
+    assert_int_equal(proto_decode(bytes, (size_t)len, &out, NULL), 0);
+    assert_int_equal(out.finished.denied_count, 3);
+    assert_int_equal(out.finished.denied_more, 1);
+    assert_memory_equal(out.finished.denied, in.finished.denied, sizeof(in.finished.denied));
 }
 
 static void test_wire_is_little_endian_and_packed(void **state)
@@ -232,7 +280,7 @@ static const struct spoiled spoiled[] = {
     {refused_message, AT_REFUSED_TEXT + 511, BYTES("x"), "text"},
     {finished_message, 8, BYTES("x"), "id"},
     {finished_message, AT_FINISHED_END, BYTES("\0"), "end"},
-    {finished_message, AT_FINISHED_END, BYTES("\x07"), "end"},
+    {finished_message, AT_FINISHED_END, BYTES("\x08"), "end"},
     {finished_message, AT_FINISHED_WAIT, BYTES(U32_MAX), "wait_status"},
     {finished_message, AT_FINISHED_WAIT, BYTES("\0\0\x01\0"), "wait_status"},
     {finished_message, AT_FINISHED_HAS, BYTES("\x02"), "has_status"},
@@ -240,8 +288,31 @@ static const struct spoiled spoiled[] = {
     {finished_message, AT_FINISHED_WALL, BYTES(U64_MAX), "wall_us"},
     {finished_message, AT_FINISHED_WALL + 8, BYTES(U64_MAX), "cpu_us"},
     {finished_message, AT_FINISHED_WALL + 16, BYTES(U64_MAX), "peak_memory_bytes"},
+    {finished_message, AT_FINISHED_CALL, BYTES("\x01"), "forbidden_call"},
+    {forbidden_message, AT_FINISHED_END, BYTES("\x01"), "forbidden_call"},
+    {forbidden_message, AT_FINISHED_CALL, BYTES(U32_MAX), "forbidden_call"},
+    {finished_message, AT_FINISHED_MORE, BYTES("\x02"), "denied_more"},
+    {finished_message, AT_FINISHED_COUNT, BYTES("\x11"), "denied_count"},
+    {finished_message, AT_FINISHED_COUNT, BYTES(U32_MAX), "denied_count"},
+    {finished_message, AT_FINISHED_COUNT, BYTES("\x02"), "denied has entries"},
+    {finished_message, AT_FINISHED_COUNT, BYTES("\x04"), "denied has a call that"},
+    {finished_message, AT_FINISHED_CALLS + 4, BYTES("\0"), "denied has a call that"},
+    {finished_message, AT_FINISHED_CALLS + 8, BYTES("\xa9\x01\0\0"), "denied has a call twice"},
+    {finished_message, FINISHED_LEN - 1, BYTES("x"), "denied has entries"},
+    {check_message, AT_CHECK_LEVEL, BYTES("\0"), "level"},
+    {check_message, AT_CHECK_LEVEL, BYTES("\x04"), "level"},
+    {check_message, AT_CHECK_OUTCOME, BYTES("\0"), "outcome"},
+    {check_message, AT_CHECK_OUTCOME, BYTES("\x04"), "outcome"},
+    {check_message, AT_CHECK_NAME, BYTES("\0"), "name"},
+    {check_message, AT_CHECK_NAME, BYTES("."), "name"},
+    {check_message, AT_CHECK_NAME, BYTES("C"), "name"},
+    {check_message, AT_CHECK_NAME + 79, BYTES("x"), "name"},
+    {check_message, AT_CHECK_FIGURE, BYTES("\x1b[2J"), "figure"},
+    {check_message, AT_CHECK_FIGURE, BYTES("\xff"), "figure"},
+    {check_message, AT_CHECK_FIGURE + 255, BYTES("x"), "figure"},
+    {check_message, AT_CHECK_ADVICE, BYTES("\n"), "advice"},
+    {check_message, AT_CHECK_ADVICE + 511, BYTES("x"), "advice"},
     {hello_message, AT_HELLO_VERSION, BYTES("\0"), "version"},
-    {hello_message, AT_HELLO_CGROUP, BYTES("\0"), "cgroup_version"},
     {hello_message, AT_HELLO_CGROUP, BYTES("\x03"), "cgroup_version"},
     {hello_message, AT_HELLO_PROFILES, BYTES("\x04"), "profiles"},
     {hello_message, AT_HELLO_RUNS, BYTES("\0\0\x01"), "max_runs"},
@@ -256,6 +327,7 @@ static const struct spoiled spoiled[] = {
     {hello_message, AT_HELLO_RUNTIMES + 64 + 39, BYTES("x"), "runtimes"},
     {hello_message, AT_HELLO_KERNEL, BYTES("\r"), "kernel"},
     {hello_message, AT_HELLO_KERNEL + 71, BYTES("x"), "kernel"},
+    {hello_message, AT_HELLO_LANDLOCK + 1, BYTES("\x01"), "landlock_abi"},
 };
 
 static void test_decode_of_a_bad_field_names_it(void **state)
@@ -293,6 +365,12 @@ static void test_encode_refuses_what_decode_would(void **state)
     message = finished_message();
     message.finished.wait_status = -1;
     assert_int_equal(proto_encode(&message, bytes), -EINVAL);
+    message = finished_message();
+    message.finished.denied_count = PROTO_MAX_DENIED + 1;
+    assert_int_equal(proto_encode(&message, bytes), -EINVAL);
+    message = finished_message();
+    message.finished.forbidden_call = 246;
+    assert_int_equal(proto_encode(&message, bytes), -EINVAL);
     message = hello_message();
     message.hello.runtime_count = PROTO_MAX_RUNTIMES + 1;
     assert_int_equal(proto_encode(&message, bytes), -EINVAL);
@@ -318,6 +396,21 @@ static void test_decode_takes_the_bounds_themselves(void **state)
     assert_int_equal(proto_decode(bytes, (size_t)len, &out, NULL), 0);
     assert_string_equal(out.refused.text, in.refused.text);
 
+    in = hello_message();
+    in.hello.cgroup_version = 0;
+    len = proto_encode(&in, bytes);
+    assert_int_equal(proto_decode(bytes, (size_t)len, &out, NULL), 0);
+    assert_int_equal(out.hello.cgroup_version, 0);
+
+    in = check_message();
+    in.check.level = PROTO_INFORMATION;
+    in.check.outcome = PROTO_OUTCOME_SKIPPED;
+    in.check.figure[0] = in.check.advice[0] = '\0';
+    len = proto_encode(&in, bytes);
+    assert_int_equal(proto_decode(bytes, (size_t)len, &out, NULL), 0);
+    assert_int_equal(out.check.level, PROTO_INFORMATION);
+    assert_int_equal(out.check.outcome, PROTO_OUTCOME_SKIPPED);
+
     in = finished_message();
     in.finished.wait_status = 0xffff;
     len = proto_encode(&in, bytes);
@@ -329,6 +422,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_encode_decode_gives_the_same_back),
+        cmocka_unit_test(test_denied_calls_come_back),
         cmocka_unit_test(test_wire_is_little_endian_and_packed),
         cmocka_unit_test(test_encode_leaves_nothing_of_the_struct_behind_strings),
         cmocka_unit_test(test_decode_of_any_other_length_fails),
