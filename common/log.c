@@ -7,10 +7,14 @@
 #include "common/utf8.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_LOG_LINE = 8 * 1024 };
+/* What a pipe takes whole or not at all (pipe(7)), so that lines of processes that share stderr
+ * don't mix, and a pipe that poll(2) calls writable has room for. */
+enum { MAX_LOG_LINE = PIPE_BUF };
 
 /* Kept free in each line for what ends it. */
 #define LOG_TAIL           "}\n"
@@ -132,8 +136,15 @@ static void log_format_text(struct buf *line, enum log_level level, const char *
     (void)buf_append_char(line, '\n');
 }
 
-/* One write(2), so that lines of processes that share stderr don't mix; what does not go out at
- * once is lost, for a log must not stop its program. Nothing is allocated. */
+/* A pipe whose reader stalls would stop whoever logs, and with it the deadlines that it keeps. */
+static bool has_room(int fd)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+    return poll(&poll_fd, 1, 0) != 0;
+}
+
+/* One write(2); what does not go out at once is lost, for a log must not stop its program. Nothing
+ * is allocated. */
 void log_write(enum log_level level, const char *msg, const struct log_field *fields)
 {
     if (level < log_lowest)
@@ -147,7 +158,7 @@ void log_write(enum log_level level, const char *msg, const struct log_field *fi
         log_format_text(&line, level, msg, fields);
     ssize_t n = 0;
     do {
-        n = write(STDERR_FILENO, line.data, line.len);
+        n = has_room(STDERR_FILENO) ? write(STDERR_FILENO, line.data, line.len) : 0;
     } while (n < 0 && errno == EINTR);
     errno = saved;
 }

@@ -5,7 +5,8 @@
 
 /*
  * JSON lines on stderr: {"time":RFC 3339 with µs,"level":..,"component":..,"msg":.., fields}.
- * Only the owner of an operation logs, once. Strings are escaped; a line is at most 8 KiB.
+ * Only the owner of an operation logs, once. Strings are escaped; a line is at most 4 KiB,
+ * and one that stderr has no room for is lost.
  */
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
 

@@ -24,4 +24,6 @@
 #define MAX_STATUS_STREAM_TAIL (16u << 10)
 #define MAX_OUTPUT_BYTES       (64u << 20) /* both streams; beyond it the run is ended */
 #define MAX_STATUS_MESSAGE     1024
+#define MAX_STATUS_DENIED      16 /* refused targets of a run that are told apart */
+#define MAX_DENIED_TARGET      63
 #define MAX_OBJECT_BYTES       (1310720u) /* 1.25 MiB, the whole object as JSON */

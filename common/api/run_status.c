@@ -30,6 +30,11 @@ static const char *const reason_names[RUN_REASON_COUNT] = {
     [RUN_REASON_INTERNAL_ERROR] = "InternalError",
 };
 
+static const char *const denied_kind_names[RUN_DENIED_KIND_COUNT] = {
+    [RUN_DENIED_NETWORK] = "Network",
+    [RUN_DENIED_SYSCALL] = "Syscall",
+};
+
 static int find_name(const char *const *names, unsigned int count, const char *name)
 {
     for (unsigned int i = 0; i < count; i++) {
@@ -69,6 +74,20 @@ int run_reason_parse(const char *name, enum run_reason *ret_reason)
     if (r < 0)
         return r;
     *ret_reason = (enum run_reason)r;
+    return 0;
+}
+
+const char *run_denied_kind_name(enum run_denied_kind kind)
+{
+    return denied_kind_names[kind];
+}
+
+int run_denied_kind_parse(const char *name, enum run_denied_kind *ret_kind)
+{
+    int r = find_name(denied_kind_names, RUN_DENIED_KIND_COUNT, name);
+    if (r < 0)
+        return r;
+    *ret_kind = (enum run_denied_kind)r;
     return 0;
 }
 

@@ -47,6 +47,15 @@ struct run_usage {
     uint64_t wall_ms;
 };
 
+/* What the sandbox refused the program, and how often at least. */
+enum run_denied_kind { RUN_DENIED_NETWORK, RUN_DENIED_SYSCALL, RUN_DENIED_KIND_COUNT };
+
+struct run_denied {
+    enum run_denied_kind kind;
+    char target[MAX_DENIED_TARGET + 1];
+    uint64_t count;
+};
+
 struct run_status {
     enum run_phase phase;
     enum run_reason reason;
@@ -74,6 +83,8 @@ struct run_status {
     uint32_t effective_cpu_milli;
     uint64_t effective_memory_bytes;
     char effective_runtime_version[40];
+    size_t denied_count;
+    struct run_denied denied[MAX_STATUS_DENIED];
     int64_t observed_generation;
 };
 
@@ -82,6 +93,8 @@ int run_phase_parse(const char *name, enum run_phase *ret_phase);
 bool run_phase_is_terminal(enum run_phase phase);
 const char *run_reason_name(enum run_reason reason); /* "" for NONE */
 int run_reason_parse(const char *name, enum run_reason *ret_reason);
+const char *run_denied_kind_name(enum run_denied_kind kind);
+int run_denied_kind_parse(const char *name, enum run_denied_kind *ret_kind);
 
 /* The line between the head and the tail of a stream of which left_out bytes are missing. */
 #define RUN_STREAM_MARKER_SIZE 64

@@ -25,6 +25,13 @@ static const struct shape_field effective_shape[] = {
     {0},
 };
 
+static const struct shape_field denied_shape[] = {
+    {.name = "kind", .type = SHAPE_STRING},
+    {.name = "target", .type = SHAPE_STRING},
+    {.name = "count", .type = SHAPE_INTEGER},
+    {0},
+};
+
 static const struct shape_field status_shape[] = {
     {.name = "phase", .type = SHAPE_STRING},
     {.name = "reason", .type = SHAPE_STRING},
@@ -44,6 +51,7 @@ static const struct shape_field status_shape[] = {
     {.name = "stderrTruncated", .type = SHAPE_BOOLEAN},
     {.name = "usage", .type = SHAPE_OBJECT, .fields = usage_shape},
     {.name = "effective", .type = SHAPE_OBJECT, .fields = effective_shape},
+    {.name = "denied", .type = SHAPE_OBJECT, .list = true, .fields = denied_shape},
     {.name = "observedGeneration", .type = SHAPE_INTEGER},
     {0},
 };
@@ -157,6 +165,23 @@ static void decode_effective(const cJSON *tree, struct run_status *status)
                 sizeof(status->effective_runtime_version));
 }
 
+/* As many as there is room for. An entry that isn't understood, of a later version's kind say, is
+ * no reason to refuse the rest. */
+static void decode_denied(const cJSON *tree, struct run_status *status)
+{
+    const cJSON *item;
+    status->denied_count = 0;
+    cJSON_ArrayForEach (item, json_get(tree, "denied")) {
+        struct run_denied denied = {0};
+        const char *kind = json_get_string(item, "kind");
+        decode_text(item, "target", denied.target, sizeof(denied.target));
+        decode_count(item, "count", &denied.count);
+        if (status->denied_count < MAX_STATUS_DENIED && kind && denied.target[0] &&
+            denied.count > 0 && run_denied_kind_parse(kind, &denied.kind) == 0)
+            status->denied[status->denied_count++] = denied;
+    }
+}
+
 int run_status_decode(const cJSON *tree, struct run_status *ret_status, struct error *err)
 {
     if (!tree)
@@ -187,5 +212,6 @@ int run_status_decode(const cJSON *tree, struct run_status *ret_status, struct e
     decode_text(tree, "message", status->message, sizeof(status->message));
     decode_result(tree, status);
     decode_effective(tree, status);
+    decode_denied(tree, status);
     return 0;
 }

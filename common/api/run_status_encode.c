@@ -257,6 +257,23 @@ static void write_effective(struct writer *w, const struct run_status *status)
     write_close(w, "}");
 }
 
+static void write_denied(struct writer *w, const struct run_status *status)
+{
+    if (status->denied_count == 0)
+        return;
+    write_open(w, "denied", "[");
+    for (size_t i = 0; i < status->denied_count; i++) {
+        const struct run_denied *denied = &status->denied[i];
+        write_raw(w, w->comma ? ",{" : "{");
+        w->comma = false;
+        write_text(w, "kind", run_denied_kind_name(denied->kind));
+        write_text(w, "target", denied->target);
+        write_number(w, "count", (int64_t)denied->count);
+        write_close(w, "}");
+    }
+    write_close(w, "]");
+}
+
 static void write_condition(struct writer *w, const char *type, bool is_true, const char *reason,
                             const char *message, int64_t since_us)
 {
@@ -314,6 +331,7 @@ static int write_status(const struct run_status *status,
     write_streams(&w, streams, with_text);
     write_usage(&w, status);
     write_effective(&w, status);
+    write_denied(&w, status);
     write_conditions(&w, status);
     if (status->observed_generation > 0)
         write_number(&w, "observedGeneration", status->observed_generation);

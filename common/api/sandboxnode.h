@@ -39,7 +39,7 @@ struct sandboxnode {
     bool profiles[PROFILE_COUNT];
     bool ready;
     char ready_reason[64]; /* CamelCase */
-    char ready_message[256];
+    char ready_message[1024];
     int64_t ready_since_us;
 };
 

@@ -311,32 +311,32 @@ static int check_request(const struct kube_client *client, const struct kube_req
     return 0;
 }
 
-static int new_call(struct kube_client *client, const struct kube_request *request, void *arg,
-                    struct kube_call **ret_call, struct error *err)
+/* NULL with what is wrong in *ret_result and err. */
+static struct kube_call *new_call(struct kube_client *client, const struct kube_request *request,
+                                  void *arg, int *ret_result, struct error *err)
 {
-    int r = check_request(client, request, err);
-
-    if (r < 0)
-        return r;
+    *ret_result = check_request(client, request, err);
+    if (*ret_result < 0)
+        return NULL;
     struct kube_call *call = call_new(client->config.server, request);
     if (!call || loop_timer_new(client->loop, on_call_timer, call, &call->timer) < 0) {
         call_free(call);
-        return error_set_errno(err, ENOMEM, "can't make a request to the API server");
+        *ret_result = error_set_errno(err, ENOMEM, "can't make a request to the API server");
+        return NULL;
     }
     call->client = client;
     call->arg = arg;
     call->state = CALL_WAITING;
-    *ret_call = call;
-    return 0;
+    return call;
 }
 
 int kube_client_send(struct kube_client *client, const struct kube_request *request,
                      kube_response_fn fn, void *arg, struct kube_call **ret_call, struct error *err)
 {
-    struct kube_call *call;
-    int r = new_call(client, request, arg, &call, err);
+    int r;
+    struct kube_call *call = new_call(client, request, arg, &r, err);
 
-    if (r < 0)
+    if (!call)
         return r;
     call->fn = fn;
     call->timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : KUBE_ATTEMPT_MS;
@@ -359,10 +359,10 @@ int kube_client_stream(struct kube_client *client, const struct kube_request *re
                        const struct kube_stream_handlers *handlers, void *arg,
                        struct kube_call **ret_call, struct error *err)
 {
-    struct kube_call *call;
-    int r = new_call(client, request, arg, &call, err);
+    int r;
+    struct kube_call *call = new_call(client, request, arg, &r, err);
 
-    if (r < 0)
+    if (!call)
         return r;
     call->streaming = true;
     call->stream = *handlers;

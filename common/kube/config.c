@@ -100,7 +100,7 @@ static int take_text(struct buf *text, const char *what, char **field, struct er
 {
     if (text->len == 0)
         return error_set(err, EINVAL, "%s is empty", what);
-    if (memchr(text->data, '\0', text->len))
+    if (memchr(buf_str(text), '\0', text->len))
         return error_set(err, EINVAL, "%s has a NUL byte in it", what);
     char *value = buf_take(text);
     if (!value)
@@ -127,14 +127,18 @@ static int check_server(const char *server, struct error *err)
 
 static int set_server(struct kube_config *config, const char *server, struct error *err)
 {
+    size_t len = strlen(server);
     int r = check_server(server, err);
 
-    if (r == 0)
-        r = set_text(&config->server, server, err);
     if (r < 0)
         return r;
-    for (size_t len = strlen(config->server); len > 9 && config->server[len - 1] == '/'; len--)
-        config->server[len - 1] = '\0';
+    while (len > strlen("https://h") && server[len - 1] == '/')
+        len--;
+    char *text = strndup(server, len);
+    if (!text)
+        return out_of_memory(err);
+    free(config->server);
+    config->server = text;
     return 0;
 }
 
@@ -365,7 +369,7 @@ int kube_config_in_cluster(const char *account_dir, struct kube_config *ret_conf
         r = in_account_dir(account_dir, "ca.crt", &config.ca_file, err);
     if (r == 0)
         r = in_account_dir(account_dir, "namespace", &name_space_file, err);
-    if (r == 0 && access(config.token_file, R_OK) < 0)
+    if (r == 0 && config.token_file && access(config.token_file, R_OK) < 0)
         r = error_set_errno(err, errno, "can't read %s", config.token_file);
     if (r == 0)
         r = read_whole(name_space_file, 254, &text, err);

@@ -31,6 +31,11 @@ static void round_trip(const struct run_status *status, size_t max_bytes)
     need(strcmp(back.sandbox_id, status->sandbox_id) == 0);
     need(strcmp(back.node_name, status->node_name) == 0);
     need(strcmp(back.agent_instance, status->agent_instance) == 0);
+    need(back.denied_count == status->denied_count);
+    for (size_t i = 0; i < back.denied_count; i++)
+        need(back.denied[i].kind == status->denied[i].kind &&
+             back.denied[i].count == status->denied[i].count &&
+             strcmp(back.denied[i].target, status->denied[i].target) == 0);
     need(status->stdout_len == 0 || back.stdout_truncated || !status->stdout_truncated);
     if (max_bytes == 0 && status->stdout_text && status->stdout_len <= MAX_STATUS_STREAM)
         need(strcmp(back.stdout_text, status->stdout_text) == 0);

@@ -80,7 +80,9 @@ static const struct {
       .effective_timeout_seconds = 20,
       .effective_cpu_milli = 1500,
       .effective_memory_bytes = 512 << 20,
-      .effective_runtime_version = "3.12.1"},
+      .effective_runtime_version = "3.12.1",
+      .denied_count = 2,
+      .denied = {{RUN_DENIED_SYSCALL, "io_uring_setup", 3}, {RUN_DENIED_SYSCALL, "ptrace", 1}}},
      "{\"phase\":\"Succeeded\",\"reason\":\"Completed\",\"sandboxID\":\"s\",\"nodeName\":\"n\","
      "\"agentInstance\":\"i\",\"scheduledTime\":\"2026-11-29T22:17:14.000000Z\","
      "\"startTime\":\"2026-11-29T22:17:14.000000Z\",\"completionTime\":"
@@ -88,7 +90,9 @@ static const struct {
      "\"stdoutBytes\":6,\"stdoutTruncated\":false,\"stderr\":\"\",\"stderrBytes\":0,"
      "\"stderrTruncated\":false,\"usage\":{\"cpuMilliseconds\":12,\"wallMilliseconds\":34},"
      "\"effective\":{\"timeoutSeconds\":20,\"memory\":\"512Mi\",\"cpu\":\"1500m\","
-     "\"runtimeVersion\":\"3.12.1\"},\"conditions\":[{\"type\":\"Scheduled\",\"status\":"
+     "\"runtimeVersion\":\"3.12.1\"},\"denied\":[{\"kind\":\"Syscall\",\"target\":"
+     "\"io_uring_setup\",\"count\":3},{\"kind\":\"Syscall\",\"target\":\"ptrace\",\"count\":1}],"
+     "\"conditions\":[{\"type\":\"Scheduled\",\"status\":"
      "\"True\",\"reason\":\"Assigned\",\"message\":\"Assigned to node n.\","
      "\"lastTransitionTime\":\"2026-11-29T22:17:14.000000Z\"},{\"type\":\"Finished\","
      "\"status\":\"True\",\"reason\":\"Completed\",\"message\":\"\",\"lastTransitionTime\":"

@@ -367,6 +367,54 @@ static void test_every_allocation_fails(void **state)
     }
 }
 
+#define DENIED(kind, target, count)                                                                \
+    "{\"kind\":\"" kind "\",\"target\":\"" target "\",\"count\":" count "}"
+#define SIXTY_FOUR "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void test_denied(void **state)
+{
+    (void)state;
+    struct sandboxrun run;
+    struct error err = {0};
+    /* What isn't understood is left out, and costs nothing else. */
+    assert_int_equal(
+        decode(HEAD META "\"spec\":{\"code\":\"1\"},\"status\":{\"denied\":[" DENIED(
+                   "Syscall", "ptrace",
+                   "3") "," DENIED("Device", "a",
+                                   "1") "," DENIED("Network", "",
+                                                   "1") "," DENIED("Network", "h:1",
+                                                                   "0") ",{}," DENIED("Network",
+                                                                                      SIXTY_FOUR,
+                                                                                      "1") "]}}",
+               SANDBOXRUN_LENIENT, &run, &err),
+        0);
+    assert_int_equal(run.status.denied_count, 2);
+    assert_int_equal(run.status.denied[0].kind, RUN_DENIED_SYSCALL);
+    assert_string_equal(run.status.denied[0].target, "ptrace");
+    assert_int_equal(run.status.denied[0].count, 3);
+    assert_int_equal(run.status.denied[1].kind, RUN_DENIED_NETWORK);
+    assert_int_equal(strlen(run.status.denied[1].target), MAX_DENIED_TARGET);
+    sandboxrun_done(&run);
+
+    /* No more than there is room for. */
+    cleanup_buf struct buf json = BUF_INIT(1 << 16);
+    assert_int_equal(buf_append_str(&json, HEAD META "\"spec\":{\"code\":\"1\"},"
+                                                     "\"status\":{\"denied\":["),
+                     0);
+    for (unsigned int i = 0; i < 64; i++)
+        assert_int_equal(buf_printf(&json, "%s" DENIED("Syscall", "c%u", "1"), i ? "," : "", i), 0);
+    assert_int_equal(buf_append_str(&json, "]}}"), 0);
+    assert_int_equal(decode(buf_str(&json), SANDBOXRUN_LENIENT, &run, &err), 0);
+    assert_int_equal(run.status.denied_count, MAX_STATUS_DENIED);
+    assert_string_equal(run.status.denied[15].target, "c15");
+    sandboxrun_done(&run);
+
+    assert_int_equal(decode(HEAD META "\"spec\":{\"code\":\"1\"},\"status\":{\"denied\":7}}",
+                            SANDBOXRUN_LENIENT, &run, &err),
+                     -EINVAL);
+    assert_non_null(strstr(err.text, "status.denied"));
+}
+
 static void test_init(void **state)
 {
     (void)state;
@@ -396,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_generate_name),
         cmocka_unit_test(test_long_message),
         cmocka_unit_test(test_every_allocation_fails),
+        cmocka_unit_test(test_denied),
         cmocka_unit_test(test_init),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,6 +141,15 @@ static const struct scenario scenarios[] = {
                                                                     OBJECT("b", "2", "9")),
                                                               "hold") "]",
      "+a@1 +b@2 +b@3 +z@4 -a(1) = -b(2) ", "resourceVersion=6", 4},
+    {"410 at every second page: then in one piece",
+     "[" LIST("5", "t1", OBJECT("a", "1", "1")) "," GONE("continue=t1") "," LIST(
+         "6", "t2",
+         OBJECT("a", "1", "1")) "," GONE("continue=t2") "," LIST("7", "",
+                                                                 OBJECT("a", "1", "1") "," OBJECT(
+                                                                     "z", "2",
+                                                                     "2")) "," WATCH("",
+                                                                                     "hold") "]",
+     "+a@1 +z@2 = ", "limit=0&", 6},
     {"410 at the start of a watch",
      "[" LIST("5", "", OBJECT("a", "1", "1") "," OBJECT("b", "2", "2")) "," GONE("watch=") "," LIST(
          "7", "", OBJECT("b", "2", "2") "," OBJECT("z", "3", "4")) "," WATCH("", "hold") "]",
