@@ -5,31 +5,38 @@
 #include "common/fd.h"
 #include "common/parse.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 
-struct needed_capability {
-    unsigned int number;
-    const char *name;
+/* Each was found to be needed by taking it away (tests/jail/test_capabilities.py). */
+static const struct capability needed[] = {
+    {CAP_SYS_ADMIN, "CAP_SYS_ADMIN", "namespaces and mounts", false},
+    {CAP_SYS_CHROOT, "CAP_SYS_CHROOT", "entering a runtime's mount namespace", false},
+    {CAP_SETUID, "CAP_SETUID", "becoming the uid of a sandbox", false},
+    {CAP_SETGID, "CAP_SETGID", "becoming the gid of a sandbox", false},
+    {CAP_SETPCAP, "CAP_SETPCAP", "emptying the bounding set, locking the secure bits", false},
+    {CAP_KILL, "CAP_KILL", "ending sandboxes, which have other uids", false},
+    {CAP_CHOWN, "CAP_CHOWN", "giving pipes to a sandbox, socket and spool to the agent", false},
+    {CAP_MKNOD, "CAP_MKNOD", "the devices of a sandbox", false},
+    /* The root directory of a cgroup file system has mode 0555. */
+    {CAP_DAC_OVERRIDE, "CAP_DAC_OVERRIDE", "making a cgroup at the root of a hierarchy", true},
 };
 
-/* What each is for:
- * CHOWN: pipes, socket and spool for the other uid; DAC_OVERRIDE: runtimes and cgroups that belong
- * to someone else; KILL: sandboxes, which have other uids; SETUID, SETGID: into the run's ids;
- * SETPCAP: bounding set and secure bits; SYS_CHROOT, SYS_ADMIN: namespaces and mounts; MKNOD: the
- * template's /dev. */
-static const struct needed_capability needed[] = {
-    {CAP_CHOWN, "CAP_CHOWN"},
-    {CAP_DAC_OVERRIDE, "CAP_DAC_OVERRIDE"},
-    {CAP_KILL, "CAP_KILL"},
-    {CAP_SETUID, "CAP_SETUID"},
-    {CAP_SETGID, "CAP_SETGID"},
-    {CAP_SETPCAP, "CAP_SETPCAP"},
-    {CAP_SYS_CHROOT, "CAP_SYS_CHROOT"},
-    {CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
-    {CAP_MKNOD, "CAP_MKNOD"},
-};
+const struct capability *caps_needed(size_t index, bool at_root)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+        if ((at_root || !needed[i].at_root_only) && index-- == 0)
+            return &needed[i];
+    }
+    return NULL;
+}
+
+bool caps_has(const struct capability *capability)
+{
+    struct __user_cap_data_struct sets[CAPS_WORDS] = {0};
+    return caps_get(sets) >= 0 &&
+           (sets[CAP_TO_INDEX(capability->number)].effective & CAP_TO_MASK(capability->number));
+}
 
 int caps_last(int proc_fd, unsigned int *ret_last, struct error *err)
 {
@@ -44,19 +51,15 @@ int caps_last(int proc_fd, unsigned int *ret_last, struct error *err)
     return 0;
 }
 
-int caps_check(struct error *err)
+int caps_check(bool at_root, struct error *err)
 {
-    struct __user_cap_data_struct sets[CAPS_WORDS] = {0};
-    int r = caps_get(sets);
-    if (r < 0)
-        return error_set_errno(err, -r, "read the capabilities");
     char missing[256] = "";
     size_t len = 0;
-    for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
-        unsigned int number = needed[i].number;
-        if (sets[CAP_TO_INDEX(number)].effective & CAP_TO_MASK(number))
+    const struct capability *capability = NULL;
+    for (size_t i = 0; (capability = caps_needed(i, at_root)); i++) {
+        if (caps_has(capability))
             continue;
-        int n = snprintf(missing + len, sizeof(missing) - len, " %s", needed[i].name);
+        int n = snprintf(missing + len, sizeof(missing) - len, " %s", capability->name);
         len += n > 0 && (size_t)n < sizeof(missing) - len ? (size_t)n : 0;
     }
     if (len > 0)
@@ -65,12 +68,13 @@ int caps_check(struct error *err)
     return 0;
 }
 
-int caps_restrict(unsigned int last, struct error *err)
+int caps_restrict(unsigned int last, bool at_root, struct error *err)
 {
     struct __user_cap_data_struct sets[CAPS_WORDS] = {0};
-    for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
-        sets[CAP_TO_INDEX(needed[i].number)].effective |= CAP_TO_MASK(needed[i].number);
-        sets[CAP_TO_INDEX(needed[i].number)].permitted |= CAP_TO_MASK(needed[i].number);
+    const struct capability *capability = NULL;
+    for (size_t i = 0; (capability = caps_needed(i, at_root)); i++) {
+        sets[CAP_TO_INDEX(capability->number)].effective |= CAP_TO_MASK(capability->number);
+        sets[CAP_TO_INDEX(capability->number)].permitted |= CAP_TO_MASK(capability->number);
     }
     for (unsigned int number = 0; number <= last; number++) {
         bool keep = sets[CAP_TO_INDEX(number)].permitted & CAP_TO_MASK(number);

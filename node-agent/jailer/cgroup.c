@@ -104,14 +104,15 @@ static int open_hierarchy(struct cgroup_system *system, const struct cgroup_moun
     return 0;
 }
 
-static int read_mounts(const struct cgroup_system *system, struct cgroup_mounts *ret_mounts,
-                       struct error *err)
+int cgroup_mounts_read(int proc_fd, struct cgroup_mounts *ret_mounts,
+                       unsigned int *ret_v2_controllers, struct error *err)
 {
     cleanup_buf struct buf mountinfo = BUF_INIT(MAX_PROC_FILE);
-    int r = fd_read_file(system->proc_fd, "self/mountinfo", false, &mountinfo);
+    int r = fd_read_file(proc_fd, "self/mountinfo", false, &mountinfo);
     if (r < 0)
         return error_set_errno(err, -r, "read /proc/self/mountinfo");
     cgroup_mounts_parse(buf_str(&mountinfo), ret_mounts);
+    *ret_v2_controllers = read_v2_controllers(ret_mounts);
     return 0;
 }
 
@@ -134,16 +135,18 @@ static int open_layout(struct cgroup_system *system, struct error *err)
 {
     struct cgroup_mounts mounts;
     struct cgroup_layout layout;
+    unsigned int v2_controllers = 0;
     cleanup_buf struct buf self_cgroup = BUF_INIT(MAX_PROC_FILE);
+    mounts.count = 0;
     int r = fd_read_file(system->proc_fd, "self/cgroup", false, &self_cgroup);
     if (r < 0)
         return error_set_errno(err, -r, "read /proc/self/cgroup");
-    r = read_mounts(system, &mounts, err);
+    r = cgroup_mounts_read(system->proc_fd, &mounts, &v2_controllers, err);
     if (r >= 0 && system->self && make_writable(&mounts))
-        r = read_mounts(system, &mounts, err);
+        r = cgroup_mounts_read(system->proc_fd, &mounts, &v2_controllers, err);
     if (r < 0)
         return r;
-    r = cgroup_layout_choose(&mounts, read_v2_controllers(&mounts), &layout, err);
+    r = cgroup_layout_choose(&mounts, v2_controllers, &layout, err);
     if (r < 0)
         return r;
     system->backend = layout.version == 2 ? &cgroup_v2 : &cgroup_v1;
@@ -217,6 +220,11 @@ static int prepare_slots(struct cgroup_system *system, uint64_t cpu_milli, struc
     return system->backend->prepare_slot(system, cpu_milli, err);
 }
 
+bool cgroup_parent_is_self(const char *parent)
+{
+    return strcmp(parent, CGROUP_SELF) == 0;
+}
+
 int cgroup_system_open(int proc_fd, const struct cgroup_options *options,
                        struct cgroup_system **ret_system, struct error *err)
 {
@@ -224,7 +232,7 @@ int cgroup_system_open(int proc_fd, const struct cgroup_options *options,
     if (!system)
         return error_set_errno(err, ENOMEM, "cgroups");
     system->proc_fd = proc_fd;
-    system->self = strcmp(options->parent, CGROUP_SELF) == 0;
+    system->self = cgroup_parent_is_self(options->parent);
     (void)snprintf(system->parent, sizeof(system->parent), "%s", options->parent);
 
     int r = open_layout(system, err);
@@ -292,13 +300,13 @@ uint64_t cgroup_system_memory_limit(const struct cgroup_system *system)
     return limit;
 }
 
-/* More than the heading: there is swap (proc_swaps(5)). */
-static bool host_has_swap(int proc_fd)
+bool cgroup_host_has_swap(int proc_fd)
 {
     cleanup_buf struct buf text = BUF_INIT(MAX_PROC_FILE);
     int r = fd_read_file(proc_fd, "swaps", false, &text);
     if (r == -ENOENT)
         return false; /* a kernel without swap */
+    /* More than the heading: there is swap. */
     const char *heading_end = r < 0 ? NULL : strchr(buf_str(&text), '\n');
     return !heading_end || heading_end[1] != '\0';
 }
@@ -308,7 +316,7 @@ int cgroup_create(struct cgroup_system *system, const char *id, const struct cgr
 {
     struct cgroup cgroup = {.oom_fd = -1};
     (void)snprintf(cgroup.name, sizeof(cgroup.name), "%s", id);
-    if (!system->limits_swap && host_has_swap(system->proc_fd))
+    if (!system->limits_swap && cgroup_host_has_swap(system->proc_fd))
         return error_set(err, ENOTSUP,
                          "this host has swap and its kernel can't limit it per cgroup: switch "
                          "swap off, or boot with swapaccount=1");
@@ -358,6 +366,12 @@ int cgroup_open_entrance(struct cgroup_system *system, const struct cgroup *cgro
     *ret_clone_fd = -1;
     *ret_tasks_count = count;
     return 0;
+}
+
+int cgroup_set_cpu(struct cgroup_system *system, const struct cgroup *cgroup, uint32_t cpu_milli,
+                   struct error *err)
+{
+    return system->backend->set_cpu(system, cgroup, cpu_milli, err);
 }
 
 void cgroup_usage(struct cgroup_system *system, const struct cgroup *cgroup,

@@ -42,6 +42,9 @@ struct cgroup {
     int oom_fd; /* v1: an eventfd that is readable once the memory limit was hit; v2: -1 */
 };
 
+/* Whether this parent is the jailer's own cgroup. */
+bool cgroup_parent_is_self(const char *parent);
+
 /* Finds the hierarchies, claims the lowest jailer-K that no living jailer holds, and sweeps all
  * of those that are nobody's. proc_fd is /proc. */
 int cgroup_system_open(int proc_fd, const struct cgroup_options *options,
@@ -69,6 +72,11 @@ int cgroup_create(struct cgroup_system *system, const char *id, const struct cgr
 int cgroup_open_entrance(struct cgroup_system *system, const struct cgroup *cgroup,
                          int *ret_clone_fd, int ret_tasks_fds[static MAX_CGROUP_HIERARCHIES],
                          size_t *ret_tasks_count, struct error *err);
+
+/* Changes the CPU limit of a live sandbox; it may not exceed that of the slot. Waits for nothing.
+ */
+int cgroup_set_cpu(struct cgroup_system *system, const struct cgroup *cgroup, uint32_t cpu_milli,
+                   struct error *err);
 
 /* What could be read; 0 elsewhere. */
 void cgroup_usage(struct cgroup_system *system, const struct cgroup *cgroup,

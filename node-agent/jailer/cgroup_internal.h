@@ -30,6 +30,8 @@ struct cgroup_backend {
     int (*prepare_slot)(struct cgroup_system *system, uint64_t cpu_milli, struct error *err);
     int (*set_limits)(struct cgroup_system *system, struct cgroup *cgroup,
                       const struct cgroup_limits *limits, struct error *err);
+    int (*set_cpu)(struct cgroup_system *system, const struct cgroup *cgroup, uint32_t cpu_milli,
+                   struct error *err);
     void (*usage)(struct cgroup_system *system, const struct cgroup *cgroup,
                   struct cgroup_usage *ret_usage);
 };
@@ -61,6 +63,14 @@ int cgroup_read_number(int slot_fd, const char *id, const char *attribute, uint6
 
 /* The number behind `key ` in an attribute of such lines; 0 if it isn't there. */
 uint64_t cgroup_read_keyed(int slot_fd, const char *id, const char *attribute, const char *key);
+
+/* The cgroup file systems of /proc/self/mountinfo, and the controllers of the v2 one, 0 where there
+ * is none. */
+int cgroup_mounts_read(int proc_fd, struct cgroup_mounts *ret_mounts,
+                       unsigned int *ret_v2_controllers, struct error *err);
+
+/* Whether the host has swap (proc_swaps(5)). */
+bool cgroup_host_has_swap(int proc_fd);
 
 /* Claims a slot of system's parent, sweeps what dead jailers left (cgroup_slot.c). */
 int cgroup_slot_claim(struct cgroup_system *system, struct error *err);

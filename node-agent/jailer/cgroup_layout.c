@@ -144,6 +144,17 @@ const struct cgroup_mount *cgroup_mounts_find_v2(const struct cgroup_mounts *mou
     return find_mount(mounts, 2, 0);
 }
 
+const struct cgroup_mount *cgroup_mounts_find_v1(const struct cgroup_mounts *mounts,
+                                                 enum cgroup_controller controller)
+{
+    return find_mount(mounts, 1, CGROUP_BIT(controller));
+}
+
+const char *cgroup_controller_name(enum cgroup_controller controller)
+{
+    return controller_names[controller];
+}
+
 static void name_controllers(unsigned int controllers, char *ret_text, size_t size)
 {
     size_t len = 0;
@@ -190,7 +201,7 @@ int cgroup_layout_choose(const struct cgroup_mounts *mounts, unsigned int v2_con
         layout.version = 1;
         unsigned int missing = 0;
         for (unsigned int i = 0; i < CGROUP_CONTROLLER_COUNT; i++) {
-            const struct cgroup_mount *mount = find_mount(mounts, 1, CGROUP_BIT(i));
+            const struct cgroup_mount *mount = cgroup_mounts_find_v1(mounts, i);
             if (mount)
                 layout_add(&layout, mount);
             else

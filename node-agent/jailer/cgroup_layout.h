@@ -49,6 +49,12 @@ void cgroup_mounts_parse(const char *mountinfo, struct cgroup_mounts *ret_mounts
 /* The v2 mount, or NULL. */
 const struct cgroup_mount *cgroup_mounts_find_v2(const struct cgroup_mounts *mounts);
 
+const char *cgroup_controller_name(enum cgroup_controller controller);
+
+/* The v1 mount of a controller, or NULL. */
+const struct cgroup_mount *cgroup_mounts_find_v1(const struct cgroup_mounts *mounts,
+                                                 enum cgroup_controller controller);
+
 /* The controllers named in a list separated by `separators`. */
 unsigned int cgroup_controllers_parse(const char *list, const char *separators);
 

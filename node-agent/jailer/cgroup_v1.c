@@ -54,13 +54,21 @@ static int watch_oom(int memory_fd, struct cgroup *cgroup, struct error *err)
     return r;
 }
 
+static int v1_set_cpu(struct cgroup_system *system, const struct cgroup *cgroup, uint32_t cpu_milli,
+                      struct error *err)
+{
+    char quota[CGROUP_VALUE_SIZE];
+    (void)snprintf(quota, sizeof(quota), "%" PRIu32, cpu_milli * (CGROUP_PERIOD_US / 1000));
+    return cgroup_write(cgroup_slot_fd(system, CGROUP_CPU), cgroup->name, "cpu.cfs_quota_us", quota,
+                        err);
+}
+
 static int v1_set_limits(struct cgroup_system *system, struct cgroup *cgroup,
                          const struct cgroup_limits *limits, struct error *err)
 {
     int memory_fd = cgroup_slot_fd(system, CGROUP_MEMORY);
-    char memory[CGROUP_VALUE_SIZE], quota[CGROUP_VALUE_SIZE], pids[CGROUP_VALUE_SIZE];
+    char memory[CGROUP_VALUE_SIZE], pids[CGROUP_VALUE_SIZE];
     (void)snprintf(memory, sizeof(memory), "%" PRIu64, limits->memory_bytes);
-    (void)snprintf(quota, sizeof(quota), "%" PRIu32, limits->cpu_milli * (CGROUP_PERIOD_US / 1000));
     (void)snprintf(pids, sizeof(pids), "%" PRIu32, limits->pids);
 
     int r = cgroup_write(memory_fd, cgroup->name, "memory.limit_in_bytes", memory, err);
@@ -68,8 +76,7 @@ static int v1_set_limits(struct cgroup_system *system, struct cgroup *cgroup,
     if (r >= 0 && system->limits_swap)
         r = cgroup_write(memory_fd, cgroup->name, "memory.memsw.limit_in_bytes", memory, err);
     if (r >= 0)
-        r = cgroup_write(cgroup_slot_fd(system, CGROUP_CPU), cgroup->name, "cpu.cfs_quota_us",
-                         quota, err);
+        r = v1_set_cpu(system, cgroup, limits->cpu_milli, err);
     if (r >= 0)
         r = cgroup_write(cgroup_slot_fd(system, CGROUP_PIDS), cgroup->name, "pids.max", pids, err);
     if (r >= 0)
@@ -100,5 +107,6 @@ const struct cgroup_backend cgroup_v1 = {
     .undelegate = v1_undelegate,
     .prepare_slot = v1_prepare_slot,
     .set_limits = v1_set_limits,
+    .set_cpu = v1_set_cpu,
     .usage = v1_usage,
 };

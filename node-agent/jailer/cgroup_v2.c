@@ -63,13 +63,26 @@ static int v2_prepare_slot(struct cgroup_system *system, uint64_t cpu_milli, str
     return cgroup_write(slot_fd, ".", "cpu.max", quota, err);
 }
 
+static void format_cpu(char ret_quota[static CGROUP_VALUE_SIZE], uint32_t cpu_milli)
+{
+    (void)snprintf(ret_quota, CGROUP_VALUE_SIZE, "%" PRIu32 " %u",
+                   cpu_milli * (CGROUP_PERIOD_US / 1000), CGROUP_PERIOD_US);
+}
+
+static int v2_set_cpu(struct cgroup_system *system, const struct cgroup *cgroup, uint32_t cpu_milli,
+                      struct error *err)
+{
+    char quota[CGROUP_VALUE_SIZE];
+    format_cpu(quota, cpu_milli);
+    return cgroup_write(cgroup_slot_fd(system, CGROUP_MEMORY), cgroup->name, "cpu.max", quota, err);
+}
+
 static int v2_set_limits(struct cgroup_system *system, struct cgroup *cgroup,
                          const struct cgroup_limits *limits, struct error *err)
 {
     char memory[CGROUP_VALUE_SIZE], quota[CGROUP_VALUE_SIZE], pids[CGROUP_VALUE_SIZE];
     (void)snprintf(memory, sizeof(memory), "%" PRIu64, limits->memory_bytes);
-    (void)snprintf(quota, sizeof(quota), "%" PRIu32 " %u",
-                   limits->cpu_milli * (CGROUP_PERIOD_US / 1000), CGROUP_PERIOD_US);
+    format_cpu(quota, limits->cpu_milli);
     (void)snprintf(pids, sizeof(pids), "%" PRIu32, limits->pids);
 
     const struct {
@@ -118,5 +131,6 @@ const struct cgroup_backend cgroup_v2 = {
     .undelegate = v2_undelegate,
     .prepare_slot = v2_prepare_slot,
     .set_limits = v2_set_limits,
+    .set_cpu = v2_set_cpu,
     .usage = v2_usage,
 };

@@ -6,17 +6,23 @@
  * objects need and fails on any other than system calls and plain functions on memory.
  *
  *   jailer --clone3--> process 1: every lock that both share
- *                      |--clone(VM|VFORK)--> process 2: session, descriptors, filter, execve
+ *                      |--clone(VM|VFORK)--> process 2: session, Landlock, descriptors, filter,
+ *                      |                     REPORT_LISTENER, execve
  *                      |   (process 1 stands still until then: no page is copied)
  *                      `--> descriptors, its own filter, REPORT_SEALED, reaper_run()
+ *
+ * The two share their memory, and neither descriptors nor locks: the listener of the program's
+ * filter is in process 2 alone, from its making to its sending, and the program finds it closed.
  */
 #include "node-agent/jailer/child.h"
 
 #include "common/cleanup.h"
 #include "common/fd.h"
 #include "node-agent/jailer/caps.h"
+#include "node-agent/jailer/child_steps.h"
 #include "node-agent/jailer/descriptors.h"
 #include "node-agent/jailer/namespaces.h"
+#include "node-agent/jailer/pass_fd.h"
 #include "node-agent/jailer/reaper.h"
 #include "node-agent/jailer/report.h"
 #include "node-agent/jailer/seccomp_load.h"
@@ -75,7 +81,7 @@ static int enter_cgroups(const struct jail_spec *spec, struct error *err)
 
 static int enter_namespaces(const struct jail_spec *spec, struct error *err)
 {
-    return namespaces_enter(spec->fds[JAIL_FD_MOUNT_NS], err);
+    return namespaces_enter(spec->fds[JAIL_FD_MOUNT_NS], spec->fds[JAIL_FD_NET_NS], err);
 }
 
 static int enter_mounts(const struct jail_spec *spec, struct error *err)
@@ -94,7 +100,8 @@ static int enter_rlimits(const struct jail_spec *spec, struct error *err)
 
 static int enter_user_namespace(const struct jail_spec *spec, struct error *err)
 {
-    return userns_enter(spec->fds[JAIL_FD_PROC], spec->outer_id, err);
+    int r = userns_enter(spec->fds[JAIL_FD_PROC], spec->outer_id, err);
+    return r < 0 ? r : mounts_enter_home(err);
 }
 
 static int drop_capabilities(const struct jail_spec *spec, struct error *err)
@@ -122,21 +129,31 @@ static int set_no_new_privs(const struct jail_spec *spec, struct error *err)
     return 0;
 }
 
-struct lock_step {
-    enum jail_lock lock;
-    int (*set)(const struct jail_spec *spec, struct error *err);
-};
-
 /* The order is the jail's: a later step would undo or forbid an earlier one. Mounts need the
  * capabilities that the user namespace takes; the new user namespace fills every capability set,
  * so they are emptied behind it. */
-static const struct lock_step common_steps[] = {
+const struct child_step child_steps[] = {
     {JAIL_LOCK_DESCRIPTORS, close_inherited},    {JAIL_LOCK_CGROUP, enter_cgroups},
     {JAIL_LOCK_NAMESPACES, enter_namespaces},    {JAIL_LOCK_MOUNTS, enter_mounts},
     {JAIL_LOCK_RLIMITS, enter_rlimits},          {JAIL_LOCK_USER_NAMESPACE, enter_user_namespace},
     {JAIL_LOCK_CAPABILITIES, drop_capabilities}, {JAIL_LOCK_PARENT_DEATH, bind_to_parent},
     {JAIL_LOCK_NO_NEW_PRIVS, set_no_new_privs},
 };
+
+const size_t child_steps_count = ARRAY_SIZE(child_steps);
+
+/* The last lock. What it refuses from here on waits for the jailer, which has the listener in its
+ * socket before the program has begun. */
+static int set_filter(const struct child *child, struct error *err)
+{
+    int fd = seccomp_load_listened(child->spec->payload_policy, err);
+    if (fd < 0)
+        return fd;
+    const struct report report = {.kind = REPORT_LISTENER};
+    int r = pass_fd_send(child->status_fd, &report, sizeof(report), fd);
+    (void)fd_close(fd);
+    return r < 0 ? error_set(err, -r, "hand over the filter's listener") : 0;
+}
 
 /* Process 2, on a stack of its own in process 1's memory, until execve(). */
 static int payload_main(void *arg)
@@ -152,10 +169,12 @@ static int payload_main(void *arg)
         (void)error_set(&err, errno, "start a session");
         child_fail(&child, JAIL_LOCK_EXEC, &err);
     }
+    if (landlock_enter(&spec->landlock, &err) < 0)
+        child_fail(&child, JAIL_LOCK_LANDLOCK, &err);
     if (descriptors_arrange(spec->fds[JAIL_FD_REQUEST], spec->fds[JAIL_FD_STDOUT],
                             spec->fds[JAIL_FD_STDERR], &child.status_fd, &err) < 0)
         child_fail(&child, JAIL_LOCK_DESCRIPTORS, &err);
-    if (seccomp_load(spec->payload_policy, &err) < 0)
+    if (set_filter(&child, &err) < 0)
         child_fail(&child, JAIL_LOCK_SECCOMP, &err);
     (void)execve(spec->payload.argv[0], spec->payload.argv, spec->payload.env);
     (void)error_set(&err, errno, "execute " PAYLOAD_PROGRAM);
@@ -190,9 +209,9 @@ _Noreturn void child_run(const struct jail_spec *spec)
 {
     struct child child = {.spec = spec, .status_fd = spec->fds[JAIL_FD_STATUS]};
     struct error err = {0};
-    for (size_t i = 0; i < ARRAY_SIZE(common_steps); i++) {
-        if (common_steps[i].set(spec, &err) < 0)
-            child_fail(&child, common_steps[i].lock, &err);
+    for (size_t i = 0; i < ARRAY_SIZE(child_steps); i++) {
+        if (child_steps[i].set(spec, &err) < 0)
+            child_fail(&child, child_steps[i].lock, &err);
     }
     int signal_fd = reaper_open_signal_fd();
     if (signal_fd < 0) {

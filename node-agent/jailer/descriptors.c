@@ -21,7 +21,7 @@ static int close_span(int first, int last, struct error *err)
 
 int descriptors_keep(int lowest, const int *keep, size_t count, struct error *err)
 {
-    int sorted[MAX_KEPT_DESCRIPTORS];
+    int sorted[MAX_KEPT_DESCRIPTORS] = {0};
     if (count > MAX_KEPT_DESCRIPTORS)
         return error_set(err, EINVAL, "keep more than %d descriptors", MAX_KEPT_DESCRIPTORS);
     for (size_t i = 0; i < count; i++) {

@@ -5,9 +5,10 @@
 
 #include <stddef.h>
 
-#define MAX_KEPT_DESCRIPTORS 16
+#define MAX_KEPT_DESCRIPTORS 24
 
-/* Closes every descriptor from `lowest` upwards that is not among keep[0..count).
+/* Closes every descriptor from `lowest` upwards that is not among keep[0..count), of which negative
+ * ones are passed over.
  * Async-signal-safe. */
 int descriptors_keep(int lowest, const int *keep, size_t count, struct error *err);
 

@@ -8,11 +8,15 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 
 /* Children keep 0 to 2 through the first closing of descriptors: nothing else may be there. */
-static int fill_standard_fds(struct error *err)
+int host_fill_standard_fds(struct error *err)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) >= 0)
@@ -24,8 +28,40 @@ static int fill_standard_fds(struct error *err)
     return 0;
 }
 
+/* What the jailer's parent ignores, the jailer and every sandbox would ignore too: with SIGCHLD no
+ * end of a process could be waited for. The system call, since the C library keeps two signals for
+ * itself, which posix_spawn() leaves ignored. */
+static void reset_signals(void)
+{
+    /* The kernel's struct, as long as any architecture has it: handler (SIG_DFL), flags, restorer,
+     * mask. */
+    static const unsigned long usual[4] = {0};
+    for (int signum = 1; signum < NSIG; signum++)
+        (void)syscall(SYS_rt_sigaction, signum, usual, NULL, sizeof(uint64_t));
+}
+
+/* Neither a real-time policy, which no CPU limit binds, nor a higher priority goes on to the
+ * children; nor does what makes programs easier to attack, such as a fixed layout of memory. */
+static int keep_from_children(struct error *err)
+{
+    struct sched_param param;
+    int policy = sched_getscheduler(0);
+    if (policy < 0 || sched_getparam(0, &param) < 0 ||
+        sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &param) < 0)
+        return error_set_errno(err, errno, "keep the scheduling policy from the sandboxes");
+    if (personality(PER_LINUX) < 0)
+        return error_set_errno(err, errno, "set the usual personality");
+    return 0;
+}
+
+int host_reset_inherited(struct error *err)
+{
+    reset_signals();
+    return keep_from_children(err);
+}
+
 /* Can rlimits_enter() set it later? Without CAP_SYS_RESOURCE a hard limit can only fall. */
-static int check_core_limit(struct error *err)
+int host_check_core_limit(struct error *err)
 {
     struct rlimit now;
     if (getrlimit(RLIMIT_CORE, &now) < 0)
@@ -41,18 +77,20 @@ static int check_core_limit(struct error *err)
     return 0;
 }
 
-int host_check(struct error *err)
+int host_check(bool at_root, struct error *err)
 {
-    int r = fill_standard_fds(err);
-    if (r < 0)
-        return r;
     if (geteuid() != 0)
         return error_set(err, EPERM, "the jailer must be started as root; it has uid %u",
                          geteuid());
-    r = caps_check(err);
+    int r = caps_check(at_root, err);
     if (r >= 0)
-        r = check_core_limit(err);
+        r = host_check_core_limit(err);
     return r;
+}
+
+uint64_t host_nofile(uint32_t max_runs)
+{
+    return (uint64_t)max_runs * MAX_SANDBOX_FDS + RESERVED_FDS;
 }
 
 int host_raise_nofile(uint32_t max_runs, struct error *err)
@@ -60,7 +98,7 @@ int host_raise_nofile(uint32_t max_runs, struct error *err)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return error_set_errno(err, errno, "read the limit on open files");
-    rlim_t wanted = (rlim_t)max_runs * MAX_SANDBOX_FDS + RESERVED_FDS;
+    rlim_t wanted = host_nofile(max_runs);
     if (limit.rlim_max < wanted)
         return error_set(err, EMFILE,
                          "the limit on open files is %llu and %u runs need %llu: raise it, or "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "node-agent/jailer/landlock.h"
 #include "node-agent/jailer/mounts.h"
 #include "node-agent/jailer/payload.h"
 #include "node-agent/jailer/rlimits.h"
@@ -19,13 +20,14 @@ struct seccomp_policy;
 
 /* Descriptors that a child inherits; all others are closed first. */
 enum jail_fd {
-    JAIL_FD_STATUS,   /* write end of the status pipe */
+    JAIL_FD_STATUS,   /* the jail's end of the status socket */
     JAIL_FD_EXIT,     /* write end of the exit pipe */
     JAIL_FD_LIFELINE, /* read end; nothing is ever written, its end means that the jailer is gone */
     JAIL_FD_REQUEST,
     JAIL_FD_STDOUT,
     JAIL_FD_STDERR,
     JAIL_FD_MOUNT_NS, /* the runtime's template */
+    JAIL_FD_NET_NS,   /* made ahead; -1: the child makes its own */
     JAIL_FD_PROC,     /* the jailer's /proc, for /proc/self of the child */
     JAIL_FD_COUNT,
 };
@@ -43,6 +45,7 @@ struct jail_spec {
     struct rlimits_plan rlimits;
     struct payload payload;
     unsigned int last_capability;
+    struct landlock_plan landlock;
     const struct seccomp_policy *payload_policy;
     const struct seccomp_policy *reaper_policy;
 };

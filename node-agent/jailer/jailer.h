@@ -5,6 +5,7 @@
 #include "node-agent/jailer/deadline.h"
 #include "node-agent/jailer/events.h"
 #include "node-agent/jailer/idmap.h"
+#include "node-agent/jailer/netns_pool.h"
 #include "node-agent/jailer/runtimes.h"
 
 #include <stdint.h>
@@ -17,9 +18,11 @@ struct jailer {
     struct deadlines deadlines;
     struct idmap idmap;
     struct runtimes runtimes;
+    struct netns_pool netns;
     struct cgroup_system *cgroups;
     int proc_fd;
     unsigned int last_capability;
+    unsigned int landlock_abi; /* 0: no lock here */
     uint32_t max_runs;
     uint64_t memory_capacity_bytes;
     uint64_t cpu_capacity_milli;

@@ -9,11 +9,15 @@
 #include "seccomp/seccomp_policies.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 
 /* By profile. */
-static const struct seccomp_policy *const policies[] = {
-    &seccomp_policy_snippet,
-    &seccomp_policy_tool_call,
+static const struct {
+    const struct seccomp_policy *policy;
+    bool network;
+} profiles[] = {
+    {&seccomp_policy_snippet, false},
+    {&seccomp_policy_tool_call, true},
 };
 
 void launch_close(struct launch *launch)
@@ -39,10 +43,21 @@ static int make_pipe(int *ret_read, int *ret_write, int *nonblocking, struct err
     return r < 0 ? error_set_errno(err, -r, "make a pipe nonblocking") : 0;
 }
 
+/* A socket and no pipe, for the descriptor that comes with one of the reports. */
+static int make_status(int *ret_ours, int *ret_childs, struct error *err)
+{
+    int fds[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+        return error_set_errno(err, errno, "make the status socket");
+    *ret_ours = fds[0];
+    *ret_childs = fds[1];
+    return 0;
+}
+
 static int make_pipes(struct launch *launch, struct jail_spec *spec, struct error *err)
 {
     int *fds = spec->fds;
-    int r = make_pipe(&launch->status_fd, &fds[JAIL_FD_STATUS], &launch->status_fd, err);
+    int r = make_status(&launch->status_fd, &fds[JAIL_FD_STATUS], err);
     if (r >= 0)
         r = make_pipe(&launch->exit_fd, &fds[JAIL_FD_EXIT], &launch->exit_fd, err);
     if (r >= 0)
@@ -71,9 +86,11 @@ static int give_pipes(const struct jail_spec *spec, struct error *err)
 
 static void close_childs(struct jail_spec *spec)
 {
-    /* The last two are the jailer's own. */
-    for (size_t i = 0; i <= JAIL_FD_STDERR; i++)
-        spec->fds[i] = fd_close(spec->fds[i]);
+    for (size_t i = 0; i < JAIL_FD_COUNT; i++) {
+        /* These two are the jailer's own, for all jails. */
+        if (i != JAIL_FD_MOUNT_NS && i != JAIL_FD_PROC)
+            spec->fds[i] = fd_close(spec->fds[i]);
+    }
     for (size_t i = 0; i < spec->tasks_count; i++)
         spec->tasks_fds[i] = fd_close(spec->tasks_fds[i]);
 }
@@ -83,16 +100,18 @@ static int plan(struct jailer *jailer, const struct proto_create *create, uid_t 
 {
     const struct runtime *runtime = runtimes_find(&jailer->runtimes, create->runtime);
     const struct ceiling *ceiling = ceilings_of(create->profile);
-    if (!runtime || !ceiling || create->profile >= ARRAY_SIZE(policies))
+    if (!runtime || !ceiling || create->profile >= ARRAY_SIZE(profiles))
         return error_set(err, EINVAL, "there is no such runtime or profile");
     spec->fds[JAIL_FD_MOUNT_NS] = runtime->mount_ns_fd;
+    spec->fds[JAIL_FD_NET_NS] = netns_pool_take(&jailer->netns);
     spec->fds[JAIL_FD_PROC] = jailer->proc_fd;
     spec->outer_id = outer_id;
     spec->last_capability = jailer->last_capability;
     mounts_plan(&spec->mounts, create->memory_bytes, outer_id);
     rlimits_plan(&spec->rlimits, create->memory_bytes, ceiling->pids);
     payload_plan(&spec->payload, create->memory_bytes, create->cpu_milli);
-    spec->payload_policy = policies[create->profile];
+    landlock_plan(&spec->landlock, jailer->landlock_abi, profiles[create->profile].network);
+    spec->payload_policy = profiles[create->profile].policy;
     spec->reaper_policy = &seccomp_policy_reaper;
     return 0;
 }
@@ -137,6 +156,7 @@ int launch_jail(struct jailer *jailer, const struct proto_create *create, uid_t 
         launch_close(&launch);
         return r;
     }
+    launch.policy = spec.payload_policy;
     *ret_launch = launch;
     return 0;
 }

@@ -7,6 +7,8 @@
 
 #include <sys/types.h>
 
+struct seccomp_policy;
+
 /* What a new jail consists of in the jailer's eyes; all descriptors are the caller's. */
 struct launch {
     pid_t pid;
@@ -15,6 +17,7 @@ struct launch {
     int exit_fd;
     int lifeline_fd;
     int agent_fds[PROTO_CREATED_FDS];
+    const struct seccomp_policy *policy; /* the program's */
 };
 
 #define LAUNCH_INIT                                                                                \

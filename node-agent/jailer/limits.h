@@ -43,6 +43,19 @@
 #define MAX_SWEEP_AT_START_MS  5000u
 #define MAX_SWEPT_PIDS_A_ROUND 256u
 
+/* Network namespaces made ahead; a burst of more sandboxes makes its own. */
+#define MAX_READY_NETNS 4u
+
+/* Refused system calls of one run that are counted; beyond it the listener is closed and the kernel
+ * refuses by itself, uncounted. */
+#define MAX_NOTICES 256u
+
+/* A trial of the checks that takes longer counts as failed; checks that nobody reads are given up.
+ * A jailer without what it requires looks again so often. */
+#define TRIAL_WITHIN_MS       5000
+#define CHECKS_SEND_WITHIN_MS 5000
+#define CHECK_AGAIN_MS        10000u
+
 /* Files of /proc that are read at start. */
 #define MAX_PROC_FILE (1u << 20)
 

@@ -85,8 +85,9 @@ int listen_open(const char *path, uid_t owner, struct error *err)
     cleanup_close int sock = new_socket(err);
     if (sock < 0)
         return sock;
-    /* Nobody's until it is the agent's: connecting takes write permission (unix(7)). */
-    mode_t mask = umask(0177);
+    /* Connecting takes write permission (unix(7)): the agent's, and by the group ours, so that the
+     * next jailer can try a socket that is left without CAP_DAC_OVERRIDE. */
+    mode_t mask = umask(0117);
     r = bind(sock, (const struct sockaddr *)&address, sizeof(address));
     int failure = errno;
     (void)umask(mask);
@@ -107,7 +108,8 @@ int listen_make_spool(const char *path, uid_t owner, struct error *err)
     (void)umask(mask);
     if (!made && failure != EEXIST)
         return error_set_errno(err, failure, "make the spool directory %s", path);
-    cleanup_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    /* It is closed to us: O_PATH asks for no permission on it. */
+    cleanup_close int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return error_set_errno(err, errno, "open the spool directory %s", path);
     struct stat st;
@@ -116,7 +118,7 @@ int listen_make_spool(const char *path, uid_t owner, struct error *err)
     if ((st.st_mode & 07777) != 0700)
         return error_set(err, EEXIST, "the spool directory %s has mode %04o and must have 0700",
                          path, st.st_mode & 07777);
-    if (st.st_uid != owner && fchown(fd, owner, (gid_t)-1) < 0)
+    if (st.st_uid != owner && fchownat(fd, "", owner, (gid_t)-1, AT_EMPTY_PATH) < 0)
         return error_set_errno(err, errno, "give the spool directory %s to uid %u", path, owner);
     return 0;
 }

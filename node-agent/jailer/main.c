@@ -10,14 +10,16 @@
  *
  *   agent <--socket--> jailer --clone3--> process 1 (reaper) --clone--> process 2 (the program)
  *                        |                     |
- *                        |<-- status pipe -----|  REPORT_FAILED, REPORT_SEALED; its end after
- *                        |                     |  execve() of the program
+ *                        |<-- status socket ---|  REPORT_LISTENER with the listener of the
+ *                        |                     |  program's filter, REPORT_SEALED, or
+ *                        |                     |  REPORT_FAILED; its end after execve() of the
+ *                        |                     |  program
  *                        |<-- exit pipe -------|  REPORT_EXITED, the main process's wait status
  *                        |--- lifeline ------->|  never written; its end is the jailer's
  *
- * Uids. The jailer is root with nine capabilities. A sandbox has one uid and gid: outside, in the
- * eyes of the kernel, one that no other live sandbox has (idmap.c); inside 65532, the only one
- * there is (userns.c). Processes 1 and 2 both have it, without any capability.
+ * Uids. The jailer is root with the capabilities of caps.c. A sandbox has one uid and gid: outside,
+ * in the eyes of the kernel, one that no other live sandbox has (idmap.c); inside 65532, the only
+ * one there is (userns.c). Processes 1 and 2 both have it, without any capability.
  *
  * Namespaces. At start the jailer makes one mount namespace for each runtime, in which that is the
  * read-only root and nothing else exists (template.c). A child is cloned into a new pid
@@ -33,16 +35,27 @@
  * agent's ends are sent with PROTO_CREATED and closed here. It receives without room for
  * descriptors. The child closes all that isn't its own before anything else (descriptors.c).
  *
+ * Refused system calls. The program's filter sends what its policy reports to a listener, which
+ * process 2 hands over through the status socket before it executes the program. Without it a jail
+ * isn't ready. The calls wait in the kernel until the loop has counted and answered them, one of
+ * each sandbox a turn (notify.c); the counts go into PROTO_FINISHED.
+ *
  * Order of the locks: child.c. A lock that can't be set is reported by name and ends the jail.
+ *
+ * Preconditions. A node agent's jailer looks at all of them before it starts (checks.h), and tells
+ * each agent what it found. Where something is missing it serves all the same, so that the agent
+ * can say why the node isn't ready, but makes no jail (unfit.c). `--check` looks, tells and ends.
  *
  * When parts die:
  *   the program     process 1 reports its status and ends; the kernel kills what is left of the
  *                   pid namespace before the jailer can reap process 1
  *   process 1       the same, without a report
- *   the jailer      process 1 gets SIGKILL (parent death signal) and sees its lifeline end; the
- *                   cgroups that stay are swept by the next jailer
+ *   the jailer      process 1 gets SIGKILL (parent death signal) and sees its lifeline end; a call
+ *                   that waits for an answer gets ENOSYS from the kernel; the cgroups that stay
+ *                   are swept by the next jailer
  *   the agent       the connection ends, and with it every sandbox made for it
- *   the deadline, the memory limit, a kill: the jailer kills process 1
+ *   the deadline, the memory limit, a system call that ends the run, a kill: the jailer kills
+ *                   process 1
  * In each case the cgroup is removed next, which the kernel refuses as long as a process is in it,
  * and only then the agent is told.
  *
@@ -53,15 +66,19 @@
 #include "common/log.h"
 #include "node-agent/jailer/caps.h"
 #include "node-agent/jailer/ceilings.h"
+#include "node-agent/jailer/checks.h"
 #include "node-agent/jailer/host.h"
 #include "node-agent/jailer/jailer.h"
+#include "node-agent/jailer/landlock.h"
 #include "node-agent/jailer/limits.h"
 #include "node-agent/jailer/listen.h"
+#include "node-agent/jailer/notify.h"
 #include "node-agent/jailer/options.h"
 #include "node-agent/jailer/prefetch.h"
 #include "node-agent/jailer/sandbox.h"
 #include "node-agent/jailer/server.h"
 #include "node-agent/jailer/template.h"
+#include "node-agent/jailer/unfit.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -78,6 +95,8 @@ struct program {
     struct server server;
     struct prefetch prefetch;
     struct event_source signals;
+    struct checks checks; /* none at the start of a single run, unless that fails */
+    bool failed;          /* what was asked for was done, and its answer is no */
 };
 
 static void on_signal(uint32_t events, void *arg)
@@ -129,6 +148,8 @@ static int open_loop(struct program *program, struct error *err)
         r = deadlines_init(&jailer->deadlines, &jailer->events, err);
     if (r >= 0)
         r = watch_signals(program, err);
+    if (r >= 0)
+        netns_pool_init(&jailer->netns, &jailer->events, jailer->proc_fd);
     return r;
 }
 
@@ -169,13 +190,16 @@ static int prepare(struct program *program, struct error *err)
 {
     struct jailer *jailer = &program->jailer;
     const struct options *options = &program->options;
-    int r = host_check(err);
+    bool at_root = !cgroup_parent_is_self(options->cgroup_parent);
+    int r = host_check(at_root, err);
     if (r >= 0)
         r = host_raise_nofile(options->max_runs, err);
     if (r >= 0)
-        r = open_loop(program, err);
-    if (r >= 0)
         r = caps_last(jailer->proc_fd, &jailer->last_capability, err);
+    if (r >= 0)
+        r = notify_check(err);
+    if (r >= 0)
+        r = landlock_look_up(&jailer->landlock_abi, err);
     if (r >= 0)
         r = idmap_check_host(jailer->proc_fd, options->uid_base, options->uid_count, err);
     if (r >= 0 && options->spool_dir)
@@ -185,7 +209,7 @@ static int prepare(struct program *program, struct error *err)
     if (r >= 0)
         r = open_cgroups(program, err);
     if (r >= 0)
-        r = caps_restrict(jailer->last_capability, err);
+        r = caps_restrict(jailer->last_capability, at_root, err);
     if (r >= 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         r = error_set_errno(err, errno, "clear the dumpable bit");
     return r;
@@ -210,23 +234,62 @@ static int open_server(struct program *program, struct error *err)
 static void log_start(const struct program *program)
 {
     const struct jailer *jailer = &program->jailer;
+    if (jailer->landlock_abi == 0)
+        log_event(LOG_LEVEL_WARN,
+                  "sandboxes have no Landlock: the kernel has none, has it switched "
+                  "off (lsm=), or is older than 5.19");
     log_event(LOG_LEVEL_INFO, "ready", LOG_TEXT("version", SANDBOXRUN_VERSION),
               LOG_NUMBER("cgroup_version", cgroup_system_version(jailer->cgroups)),
               LOG_TEXT("cgroup_parent", program->options.cgroup_parent),
               LOG_NUMBER("slot", cgroup_system_slot(jailer->cgroups)),
+              LOG_NUMBER("landlock_abi", jailer->landlock_abi),
               LOG_NUMBER("runtimes", (long long)jailer->runtimes.count),
               LOG_NUMBER("uid_base", jailer->idmap.base), LOG_NUMBER("max_runs", jailer->max_runs),
               LOG_NUMBER("memory_bytes", (long long)jailer->memory_capacity_bytes),
               LOG_NUMBER("cpu_milli", (long long)jailer->cpu_capacity_milli));
 }
 
+static int tell_checks(struct program *program, struct error *err)
+{
+    checks_run(program->jailer.proc_fd, &program->options, &program->checks);
+    program->failed = !checks_are_met(&program->checks);
+    return checks_send(&program->checks, program->options.fd, err);
+}
+
+/* Looks at everything first where there is time for it: not at the start of a single run. */
+static int start(struct program *program, struct error *err)
+{
+    if (program->options.socket_path) {
+        checks_run(program->jailer.proc_fd, &program->options, &program->checks);
+        program->server.checks = &program->checks;
+    }
+    int r = checks_require(&program->checks, err);
+    if (r >= 0)
+        r = prepare(program, err);
+    return r < 0 ? r : open_server(program, err);
+}
+
 static int serve(struct program *program, struct error *err)
 {
-    int r = prepare(program, err);
+    int r = host_fill_standard_fds(err);
     if (r >= 0)
-        r = open_server(program, err);
+        r = host_reset_inherited(err);
+    if (r >= 0)
+        r = open_loop(program, err);
     if (r < 0)
         return r;
+    if (program->options.check)
+        return tell_checks(program, err);
+    r = start(program, err);
+    if (r < 0 && program->options.socket_path) {
+        struct error cause = *err;
+        return unfit_serve(&program->server, &program->options, &program->checks, &cause, err);
+    }
+    if (r < 0) {
+        checks_run(program->jailer.proc_fd, &program->options, &program->checks);
+        return r;
+    }
+    checks_log(&program->checks);
     log_start(program);
     while (r >= 0 && !server_is_done(&program->server)) {
         r = events_turn(&program->jailer.events, err);
@@ -242,12 +305,21 @@ static void close_all(struct program *program)
     if (program->server.listen_fd >= 0)
         (void)unlink(program->options.socket_path);
     server_done(&program->server);
+    netns_pool_done(&jailer->netns);
     cgroup_system_close(jailer->cgroups);
     runtimes_done(&jailer->runtimes);
     (void)fd_close(events_remove(&jailer->events, &program->signals));
     deadlines_done(&jailer->deadlines);
     events_done(&jailer->events);
     jailer->proc_fd = fd_close(jailer->proc_fd);
+}
+
+static void log_failure(const struct program *program, const struct error *err)
+{
+    char missing[1024];
+    checks_name_failed(&program->checks, missing, sizeof(missing));
+    log_event(LOG_LEVEL_ERROR, "can't serve", LOG_TEXT("error", err->text),
+              LOG_TEXT("missing", missing[0] ? missing : NULL));
 }
 
 int main(int argc, char *argv[])
@@ -273,7 +345,7 @@ int main(int argc, char *argv[])
     server_init(&program.server, &program.jailer);
     int r = serve(&program, &err);
     if (r < 0)
-        log_event(LOG_LEVEL_ERROR, "can't serve", LOG_TEXT("error", err.text));
+        log_failure(&program, &err);
     close_all(&program);
-    return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    return r < 0 || program.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,8 +3,6 @@
 
 #include "common/cleanup.h"
 
-#include <sys/mount.h>
-
 /* Each gets a quarter of the memory limit, a quarter is left for the program itself. */
 #define TMPFS_SHARE 4
 
@@ -38,12 +36,12 @@ int mounts_enter(const struct mounts_plan *plan, struct error *err)
         if (mount("tmpfs", places[i].path, "tmpfs", MS_NOSUID | MS_NODEV, plan->options[i]) < 0)
             return error_set(err, errno, "%s", places[i].step);
     }
-    /* subset=pid: no /proc/sys, /proc/keys, /proc/kallsyms and the like, whatever their modes.
-     * hidepid: process 1, which isn't dumpable, can't be seen. */
-    if (mount("proc", "/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
-              "subset=pid,hidepid=invisible") < 0)
+    if (mount("proc", "/proc", "proc", MOUNTS_PROC_FLAGS, MOUNTS_PROC_OPTIONS) < 0)
         return error_set(err, errno, "mount /proc");
-    if (chdir(JAIL_HOME) < 0)
-        return error_set(err, errno, "enter " JAIL_HOME);
     return 0;
+}
+
+int mounts_enter_home(struct error *err)
+{
+    return chdir(JAIL_HOME) < 0 ? error_set(err, errno, "enter " JAIL_HOME) : 0;
 }

@@ -4,10 +4,16 @@
 #include "common/error.h"
 
 #include <stdint.h>
+#include <sys/mount.h>
 #include <sys/types.h>
 
 /* Where the program lives. */
 #define JAIL_HOME "/home/sandbox"
+
+/* subset=pid: no /proc/sys, /proc/keys, /proc/kallsyms and the like, whatever their modes.
+ * hidepid: process 1, which isn't dumpable, can't be seen. */
+#define MOUNTS_PROC_OPTIONS "subset=pid,hidepid=invisible"
+#define MOUNTS_PROC_FLAGS   (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
 
 enum mounts_tmpfs { MOUNTS_TMP, MOUNTS_SHM, MOUNTS_HOME, MOUNTS_TMPFS_COUNT };
 
@@ -22,7 +28,11 @@ struct mounts_plan {
  * outside. Together they stay below the limit, so that a full disk is ENOSPC and no OOM. */
 void mounts_plan(struct mounts_plan *ret_plan, uint64_t memory_bytes, uid_t owner);
 
-/* In the child, inside its own copy of the runtime's mount namespace: the private file systems,
- * /proc of the new pid namespace (read-only, processes only), and the home as working directory.
+/* In the child, inside its own copy of the runtime's mount namespace: the private file systems and
+ * /proc of the new pid namespace (read-only, processes only).
  * -errno with the step in err, without the errno's text. Async-signal-safe. */
 int mounts_enter(const struct mounts_plan *plan, struct error *err);
+
+/* The home as working directory, once the child has become its owner: to root it is closed, unless
+ * that has CAP_DAC_OVERRIDE. Async-signal-safe. */
+int mounts_enter_home(struct error *err);

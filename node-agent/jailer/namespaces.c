@@ -34,14 +34,17 @@ pid_t namespaces_clone(int cgroup_fd, int *ret_pidfd)
     return (pid_t)pid;
 }
 
-int namespaces_enter(int mount_ns_fd, struct error *err)
+int namespaces_enter(int mount_ns_fd, int net_ns_fd, struct error *err)
 {
     if (setns(mount_ns_fd, CLONE_NEWNS) < 0)
         return error_set(err, errno, "enter the runtime's mount namespace");
+    if (net_ns_fd >= 0 && setns(net_ns_fd, CLONE_NEWNET) < 0)
+        return error_set(err, errno, "enter a new network namespace");
     /* Here and not in clone3(): a network namespace registers its loopback interface under the
      * network's global lock, which the jailer's loop must not wait for; and the root of a cgroup
      * namespace is the cgroup of the caller, which for clone3() would be the jailer. */
-    if (unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP) < 0)
+    int flags = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+    if (unshare(net_ns_fd >= 0 ? flags : flags | CLONE_NEWNET) < 0)
         return error_set(err, errno, "make new namespaces");
     if (sethostname(JAIL_HOSTNAME, sizeof(JAIL_HOSTNAME) - 1) < 0)
         return error_set(err, errno, "set the host name");

@@ -14,6 +14,8 @@ const char options_help[] =
     "  --socket PATH --peer-uid UID   listen for the agent, which has this uid\n"
     "  --fd N                         serve the agent at the other end of this connected\n"
     "                                 SOCK_SEQPACKET socket, and end when it leaves\n"
+    "  --check                        with --fd: look at every precondition of this machine, send\n"
+    "                                 what was found, and end\n"
     "  --runtimes-dir DIR             root file systems, one directory for each\n"
     "  --spool-dir DIR                make it (0700) for the peer uid\n"
     "  --cgroup-parent NAME|self      cgroup at the root of the hierarchies, or below the own\n"
@@ -28,7 +30,10 @@ const char options_help[] =
     "  --log-format FORMAT            json or text (json)\n"
     "  --help, --version\n"
     "\n"
-    "Needs root with CAP_SYS_ADMIN and a few more, and a writable cgroup file system.\n"
+    "Needs root with CAP_SYS_ADMIN and a few more, and a writable cgroup file system; --check, by\n"
+    "way of `sandboxrun doctor`, tells what is missing.\n"
+    "A jailer with --socket that lacks something says so to each agent, offers nothing, looks\n"
+    "again every 10 s, and ends once nothing is missing any more, to be started anew.\n"
     "Exit status: 0 told to stop or the agent left, 1 something is missing or failed, 2 usage.\n";
 
 struct suffix {
@@ -90,6 +95,7 @@ enum option_kind {
     OPTION_VERSION,
     OPTION_STRING,
     OPTION_NAME,
+    OPTION_FLAG,
     OPTION_U32,
     OPTION_FD,
     OPTION_UID,
@@ -115,6 +121,7 @@ static const struct option_rule rules[] = {
     {"socket", OPTION_STRING, FIELD(socket_path), 0, 0},
     {"peer-uid", OPTION_UID, FIELD(peer_uid), 0, UINT32_MAX - 1},
     {"fd", OPTION_FD, FIELD(fd), 3, INT32_MAX},
+    {"check", OPTION_FLAG, FIELD(check), 0, 0},
     {"runtimes-dir", OPTION_STRING, FIELD(runtimes_dir), 0, 0},
     {"spool-dir", OPTION_STRING, FIELD(spool_dir), 0, 0},
     {"cgroup-parent", OPTION_NAME, FIELD(cgroup_parent), 0, 0},
@@ -171,6 +178,8 @@ static int store(const struct option_rule *rule, const char *value, struct optio
         if (value[0] == '\0' || (rule->kind == OPTION_NAME && !parse_is_dns_subdomain(value)))
             r = -EINVAL;
         memcpy(at, &value, sizeof(value));
+    } else if (rule->kind == OPTION_FLAG) {
+        memcpy(at, &(bool){true}, sizeof(bool));
     } else if (rule->kind == OPTION_LEVEL) {
         r = log_level_parse(value, &options->log_level);
     } else if (rule->kind == OPTION_FORMAT) {
@@ -189,6 +198,8 @@ static int check(const struct options *options, struct error *err)
 {
     if (!options->socket_path == (options->fd < 0))
         return error_set(err, EINVAL, "give either --socket or --fd");
+    if (options->check && options->fd < 0)
+        return error_set(err, EINVAL, "--check needs --fd: where to send what was found");
     if (options->socket_path && !options->has_peer_uid)
         return error_set(err, EINVAL, "--socket needs --peer-uid: the one uid that may connect");
     if (options->spool_dir && !options->has_peer_uid)
@@ -205,7 +216,8 @@ int options_parse(int argc, char *argv[], struct options *ret_options, struct er
 {
     struct option long_options[ARRAY_SIZE(rules) + 1] = {0};
     for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-        bool has_value = rules[i].kind != OPTION_HELP && rules[i].kind != OPTION_VERSION;
+        bool has_value = rules[i].kind != OPTION_HELP && rules[i].kind != OPTION_VERSION &&
+                         rules[i].kind != OPTION_FLAG;
         long_options[i] = (struct option){.name = rules[i].name,
                                           .has_arg = has_value ? required_argument : no_argument};
     }

@@ -11,6 +11,7 @@
 struct options {
     const char *socket_path; /* NULL in local mode */
     int fd;                  /* -1 without --fd */
+    bool check;              /* send the checks to fd and end */
     bool has_peer_uid;
     uid_t peer_uid;
     const char *runtimes_dir;

@@ -24,7 +24,7 @@ static const char *const arguments[] = {PAYLOAD_PROGRAM, "-I", "-u", "-B", PAYLO
 
 static const char *const fixed_env[] = {
     "PATH=/usr/local/bin:/usr/bin:/bin",
-    "HOME=" JAIL_HOME,
+    ("HOME=" JAIL_HOME),
     "TMPDIR=/tmp",
     "LANG=C.UTF-8",
     "USER=sandbox",

@@ -2,19 +2,13 @@
 #include "node-agent/jailer/prefetch.h"
 
 #include "common/cleanup.h"
-#include "node-agent/jailer/descriptors.h"
-#include "node-agent/jailer/limits.h"
+#include "node-agent/jailer/helper.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/pidfd.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #define MAX_DEPTH 32
 
@@ -46,24 +40,15 @@ static void read_tree(int parent_fd, const char *name, unsigned int depth)
     (void)closedir(dir);
 }
 
-static _Noreturn void prefetch_run(const struct runtimes *runtimes)
+static int prefetch_main(const void *arg)
 {
-    /* Gone with the jailer, and without its locks and sockets. */
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    (void)prctl(PR_SET_NAME, "prefetch", 0, 0, 0);
-    const struct sched_param idle = {0};
-    (void)sched_setscheduler(0, SCHED_IDLE, &idle);
-    int keep[PROTO_MAX_RUNTIMES];
-    for (size_t i = 0; i < runtimes->count; i++)
-        keep[i] = runtimes->entries[i].root_fd;
-    if (descriptors_keep(STDERR_FILENO + 1, keep, runtimes->count, NULL) < 0)
-        _exit(EXIT_FAILURE);
+    const struct runtimes *runtimes = arg;
     for (size_t i = 0; i < runtimes->count; i++)
         read_tree(runtimes->entries[i].root_fd, ".", 0);
-    _exit(EXIT_SUCCESS);
+    return EXIT_SUCCESS;
 }
 
-static void on_exit_of_helper(uint32_t events, void *arg)
+static void on_helper_exit(uint32_t events, void *arg)
 {
     (void)events;
     prefetch_stop(arg);
@@ -73,29 +58,23 @@ int prefetch_start(struct prefetch *prefetch, struct events *events,
                    const struct runtimes *runtimes, struct error *err)
 {
     *prefetch = (struct prefetch){.source = EVENT_SOURCE_INIT, .events = events};
-    pid_t pid = fork();
-    if (pid < 0)
-        return error_set_errno(err, errno, "start the process that reads the runtimes");
-    if (pid == 0)
-        prefetch_run(runtimes);
-    cleanup_close int pidfd = pidfd_open(pid, 0);
+    int keep[PROTO_MAX_RUNTIMES];
+    for (size_t i = 0; i < runtimes->count; i++)
+        keep[i] = runtimes->entries[i].root_fd;
+    int pidfd =
+        helper_start("prefetch", HELPER_FILES, keep, runtimes->count, prefetch_main, runtimes);
     if (pidfd < 0)
-        return error_set_errno(err, errno, "watch the process that reads the runtimes");
-    int r = events_add(events, &prefetch->source, pidfd, EPOLLIN, on_exit_of_helper, prefetch);
-    if (r < 0)
+        return error_set_errno(err, -pidfd, "start the process that reads the runtimes");
+    int r = events_add(events, &prefetch->source, pidfd, EPOLLIN, on_helper_exit, prefetch);
+    if (r < 0) {
+        helper_end(pidfd);
         return error_set_errno(err, -r, "watch the process that reads the runtimes");
-    (void)TAKE_FD(pidfd);
+    }
     return 0;
 }
 
 void prefetch_stop(struct prefetch *prefetch)
 {
-    int pidfd = prefetch->events ? events_remove(prefetch->events, &prefetch->source) : -1;
-    if (pidfd < 0)
-        return;
-    siginfo_t info;
-    (void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-    while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR)
-        continue;
-    (void)fd_close(pidfd);
+    if (prefetch->events)
+        helper_end(events_remove(prefetch->events, &prefetch->source));
 }

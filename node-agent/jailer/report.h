@@ -4,16 +4,17 @@
 #include "common/error.h"
 
 #include <assert.h>
-#include <limits.h>
+#include <linux/limits.h>
 #include <stdint.h>
 
 /*
- * What a jail in the making says to the jailer, as fixed-size records over two pipes. Only our own
- * code ever holds the write ends: nothing of it comes from the program that runs inside.
+ * What a jail in the making says to the jailer, as fixed-size records over a socket and a pipe.
+ * Only our own code ever holds these ends: nothing of it comes from the program that runs inside.
  *
- * Status pipe: at most one REPORT_SEALED (process 1 stands behind all its locks) and at most one
- * REPORT_FAILED; then its end, when process 1 has closed it and the program has been executed.
- * Exit pipe: one REPORT_EXITED with the main process's wait status.
+ * Status socket: one REPORT_LISTENER with a descriptor (the program's filter is on, and this is its
+ * listener), one REPORT_SEALED (process 1 stands behind all its locks), or at most one
+ * REPORT_FAILED in place of what is missing; then its end, when process 1 has closed it and the
+ * program has been executed. Exit pipe: one REPORT_EXITED with the main process's wait status.
  *
  * Kinds have values that stray bytes don't.
  */
@@ -21,6 +22,7 @@ enum report_kind {
     REPORT_FAILED = 0x5b520001,
     REPORT_SEALED = 0x5b520002,
     REPORT_EXITED = 0x5b520003,
+    REPORT_LISTENER = 0x5b520004,
 };
 
 /* The locks in the order in which they are set. */
@@ -34,6 +36,7 @@ enum jail_lock {
     JAIL_LOCK_CAPABILITIES,
     JAIL_LOCK_PARENT_DEATH,
     JAIL_LOCK_NO_NEW_PRIVS,
+    JAIL_LOCK_LANDLOCK,
     JAIL_LOCK_SECCOMP,
     JAIL_LOCK_EXEC,
     JAIL_LOCK_COUNT,
@@ -46,7 +49,7 @@ struct report {
     struct error error;  /* of REPORT_FAILED: what failed, without the errno's own text */
 };
 
-static_assert(sizeof(struct report) <= PIPE_BUF, "a record is written whole or not at all");
+static_assert(sizeof(struct report) <= PIPE_BUF, "a pipe takes a record whole or not at all");
 
 /* The name of a lock as PROTO_REFUSED bears it. */
 const char *report_lock_name(uint32_t lock);

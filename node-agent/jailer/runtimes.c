@@ -12,7 +12,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -30,8 +29,8 @@ static const struct needed_path needed[] = {
     {"/proc", S_IFDIR},         {"/dev", S_IFDIR},         {JAIL_HOME, S_IFDIR},
 };
 
-/* As a process inside would see it: absolute links lead to the runtime's own root. */
-static int open_inside(int root_fd, const char *path, int flags)
+/* Absolute links lead to the runtime's own root. */
+int runtimes_open_inside(int root_fd, const char *path, int flags)
 {
     struct open_how how = {
         .flags = (unsigned int)(flags | O_CLOEXEC),
@@ -43,7 +42,7 @@ static int open_inside(int root_fd, const char *path, int flags)
 
 static int check_path(int root_fd, const struct needed_path *wanted, struct error *err)
 {
-    cleanup_close int fd = open_inside(root_fd, wanted->path, O_PATH);
+    cleanup_close int fd = runtimes_open_inside(root_fd, wanted->path, O_PATH);
     struct stat st;
     if (fd < 0)
         return error_set_errno(err, -fd, "%s", wanted->path);
@@ -59,7 +58,8 @@ static int check_path(int root_fd, const struct needed_path *wanted, struct erro
 static int read_version(int root_fd, char ret_version[static PROTO_VERSION_SIZE], struct error *err)
 {
     char text[PROTO_VERSION_SIZE];
-    cleanup_close int fd = open_inside(root_fd, VERSION_FILE, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+    cleanup_close int fd =
+        runtimes_open_inside(root_fd, VERSION_FILE, O_RDONLY | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return error_set_errno(err, -fd, VERSION_FILE);
     ssize_t n = fd_read_full(fd, text, sizeof(text) - 1);
@@ -101,11 +101,11 @@ int runtimes_load(int dir_fd, const char *name, struct runtime *ret_runtime, str
     return 0;
 }
 
-static bool bears_mark(int dir_fd, const char *name)
+bool runtimes_bears_mark(int dir_fd, const char *name)
 {
     cleanup_close int root_fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     cleanup_close int mark_fd =
-        root_fd < 0 ? -1 : open_inside(root_fd, MARK_DIR, O_PATH | O_DIRECTORY);
+        root_fd < 0 ? -1 : runtimes_open_inside(root_fd, MARK_DIR, O_PATH | O_DIRECTORY);
     return mark_fd >= 0;
 }
 
@@ -120,7 +120,7 @@ static void scan_entry(int dir_fd, const struct dirent *entry, struct runtimes *
     }
     struct error err;
     if (runtimes_load(dir_fd, entry->d_name, &runtimes->entries[runtimes->count], &err) < 0)
-        log_event(bears_mark(dir_fd, entry->d_name) ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
+        log_event(runtimes_bears_mark(dir_fd, entry->d_name) ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
                   "runtime left out", LOG_TEXT("runtime", entry->d_name),
                   LOG_TEXT("error", err.text));
     else

@@ -4,6 +4,7 @@
 #include "common/error.h"
 #include "node-agent/proto/proto.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The root file systems that this node offers: the directories below --runtimes-dir that hold an
@@ -26,6 +27,12 @@ int runtimes_scan(const char *path, struct runtimes *ret_runtimes, struct error 
 void runtimes_done(struct runtimes *runtimes);
 
 const struct runtime *runtimes_find(const struct runtimes *runtimes, const char *name);
+
+/* Whether a directory bears our mark, and so is meant to be a runtime. */
+bool runtimes_bears_mark(int dir_fd, const char *name);
+
+/* Opens a path below a runtime's root as a process inside would see it. A descriptor or -errno. */
+int runtimes_open_inside(int root_fd, const char *path, int flags);
 
 /* Checks one directory; -errno names what is missing. */
 int runtimes_load(int dir_fd, const char *name, struct runtime *ret_runtime, struct error *err);

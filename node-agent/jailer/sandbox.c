@@ -7,6 +7,7 @@
 #include "node-agent/jailer/ceilings.h"
 #include "node-agent/jailer/launch.h"
 #include "node-agent/jailer/limits.h"
+#include "node-agent/jailer/pass_fd.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -34,11 +35,30 @@ static void say(const struct sandbox *sandbox, const struct proto_message *messa
         sandbox->listener.say(message, fds, sandbox->listener.arg);
 }
 
+/* The dead clean up after themselves, within their limit on CPU: under a small one, many processes
+ * with many descriptors would take longer to end than they ran. So they get what the profile has.
+ */
+static uint32_t cpu_milli_of_the_dead(const struct sandbox *sandbox)
+{
+    uint32_t ceiling = ceilings_of(sandbox->profile)->cpu_milli;
+    uint64_t capacity = sandbox->jailer->cpu_capacity_milli;
+    return ceiling < capacity ? ceiling : (uint32_t)capacity;
+}
+
+static void hasten_end(const struct sandbox *sandbox)
+{
+    uint32_t cpu_milli = cpu_milli_of_the_dead(sandbox);
+    if (sandbox->cpu_milli < cpu_milli)
+        (void)cgroup_set_cpu(sandbox->jailer->cgroups, &sandbox->cgroup, cpu_milli, NULL);
+}
+
 static void kill_now(const struct sandbox *sandbox)
 {
     /* Process 1 takes everything in its pid namespace along. */
-    if (sandbox->pid > 0)
+    if (sandbox->pid > 0) {
         (void)pidfd_send_signal(sandbox->pidfd.fd, SIGKILL, NULL, 0);
+        hasten_end(sandbox);
+    }
 }
 
 /* Process 1 writes it in one piece, once. */
@@ -74,6 +94,16 @@ void sandbox_refuse(struct sandbox *sandbox, const char *lock, const struct erro
     kill_now(sandbox);
 }
 
+/* The program has ended by itself, and process 1 waits for the deaths of all others. */
+static void on_exit_report(uint32_t events, void *arg)
+{
+    (void)events;
+    struct sandbox *sandbox = arg;
+    (void)events_remove(&sandbox->jailer->events, &sandbox->exit);
+    read_exit_report(sandbox);
+    hasten_end(sandbox);
+}
+
 static void on_deadline(void *arg)
 {
     sandbox_end(arg, PROTO_END_DEADLINE);
@@ -99,10 +129,39 @@ static void become_ready(struct sandbox *sandbox)
     say(sandbox, &message, sandbox->agent_fds);
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
         sandbox->agent_fds[i] = fd_close(sandbox->agent_fds[i]);
+    netns_pool_refill(&sandbox->jailer->netns);
 }
 
-static void take_status_report(struct sandbox *sandbox, const struct report *report)
+static void on_forbidden(int32_t number, void *arg)
 {
+    struct sandbox *sandbox = arg;
+    sandbox_end(sandbox, PROTO_END_FORBIDDEN);
+    if (sandbox->facts.decided == PROTO_END_FORBIDDEN)
+        sandbox->forbidden_call = number;
+}
+
+/* A filter whose refusals nobody hears is a lock that is not set. */
+static void take_listener(struct sandbox *sandbox, int fd)
+{
+    struct error err;
+    if (sandbox->listened || fd < 0) {
+        (void)fd_close(fd);
+        (void)error_set(&err, EPROTO, "the filter's listener did not come, or came twice");
+    } else if (notify_open(&sandbox->notify, &sandbox->jailer->events, fd, sandbox->policy,
+                           on_forbidden, sandbox, &err) >= 0) {
+        sandbox->listened = true;
+        return;
+    }
+    sandbox_refuse(sandbox, report_lock_name(JAIL_LOCK_SECCOMP), &err);
+}
+
+static void take_status_report(struct sandbox *sandbox, const struct report *report, int fd)
+{
+    if (report->kind == REPORT_LISTENER) {
+        take_listener(sandbox, fd);
+        return;
+    }
+    (void)fd_close(fd);
     if (report->kind == REPORT_SEALED) {
         sandbox->sealed = true;
     } else if (report->kind == REPORT_FAILED) {
@@ -118,17 +177,24 @@ static void on_status(uint32_t events, void *arg)
     (void)events;
     struct sandbox *sandbox = arg;
     struct report report;
-    ssize_t n = 0;
-    while ((n = read(sandbox->status.fd, &report, sizeof(report))) == (ssize_t)sizeof(report))
-        take_status_report(sandbox, &report);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    int fd = -1;
+    int n = 0;
+    while ((n = pass_fd_receive(sandbox->status.fd, &report, sizeof(report), &fd)) ==
+           (int)sizeof(report))
+        take_status_report(sandbox, &report, fd);
+    if (n == -EAGAIN)
         return;
-    /* The end of the pipe. Both writers are gone: into the program and behind the reaper's filter,
-     * or into death, which the pidfd tells. */
+    (void)fd_close(fd);
+    /* The end of the socket. Both writers are gone: into the program and behind the reaper's
+     * filter, or into death, which the pidfd tells. */
     (void)fd_close(events_remove(&sandbox->jailer->events, &sandbox->status));
-    if (sandbox->state == SANDBOX_CREATING && sandbox->sealed && !sandbox->refused &&
-        sandbox->facts.decided == 0)
+    if (sandbox->state != SANDBOX_CREATING || !sandbox->sealed || sandbox->refused ||
+        sandbox->facts.decided != 0)
+        return;
+    if (sandbox->listened)
         become_ready(sandbox);
+    else
+        take_listener(sandbox, -1);
 }
 
 static uint64_t elapsed_us(const struct sandbox *sandbox)
@@ -150,6 +216,12 @@ static void say_finished(const struct sandbox *sandbox)
     finished->cpu_us = sandbox->usage.cpu_us;
     finished->peak_memory_bytes = sandbox->usage.peak_memory_bytes;
     finished->timeout_ms = sandbox->timeout_ms;
+    if (finished->end == PROTO_END_FORBIDDEN)
+        finished->forbidden_call = sandbox->forbidden_call;
+    const struct denials *denials = &sandbox->notify.denials;
+    finished->denied_more = denials->more ? 1 : 0;
+    finished->denied_count = denials->count;
+    memcpy(finished->denied, denials->entries, sizeof(finished->denied));
     say(sandbox, &message, NULL);
 }
 
@@ -205,6 +277,7 @@ static void sweep(void *arg)
     sandbox->state = SANDBOX_GONE;
     say_last_word(sandbox);
     log_gone(sandbox);
+    netns_pool_refill(&jailer->netns);
 }
 
 /* Died while it was made, and nobody says why, unless the kernel does. */
@@ -243,6 +316,8 @@ static void on_pidfd(uint32_t events, void *arg)
     (void)fd_close(events_remove(&jailer->events, &sandbox->pidfd));
     (void)fd_close(events_remove(&jailer->events, &sandbox->status));
     (void)events_remove(&jailer->events, &sandbox->oom);
+    (void)events_remove(&jailer->events, &sandbox->exit);
+    notify_close(&sandbox->notify);
     sandbox->exit_fd = fd_close(sandbox->exit_fd);
     sandbox->lifeline_fd = fd_close(sandbox->lifeline_fd);
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
@@ -264,6 +339,8 @@ static int watch(struct sandbox *sandbox, struct launch *launch, struct error *e
         if (sandbox->cgroup.oom_fd >= 0)
             r = events_add(events, &sandbox->oom, sandbox->cgroup.oom_fd, EPOLLIN, on_oom, sandbox);
     }
+    if (r >= 0 && sandbox->cpu_milli < cpu_milli_of_the_dead(sandbox))
+        r = events_add(events, &sandbox->exit, launch->exit_fd, EPOLLIN, on_exit_report, sandbox);
     return r < 0 ? error_set_errno(err, -r, "watch the jail") : 0;
 }
 
@@ -286,6 +363,7 @@ static void abort_launch(struct sandbox *sandbox, struct launch *launch)
 static void adopt(struct sandbox *sandbox, struct launch *launch)
 {
     sandbox->pid = launch->pid;
+    sandbox->policy = launch->policy;
     sandbox->exit_fd = TAKE_FD(launch->exit_fd);
     sandbox->lifeline_fd = TAKE_FD(launch->lifeline_fd);
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
@@ -345,10 +423,13 @@ static struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_cre
         .listener = *listener,
         .profile = create->profile,
         .memory_bytes = create->memory_bytes,
+        .cpu_milli = create->cpu_milli,
         .cgroup.oom_fd = -1,
         .pidfd = EVENT_SOURCE_INIT,
         .status = EVENT_SOURCE_INIT,
         .oom = EVENT_SOURCE_INIT,
+        .exit = EVENT_SOURCE_INIT,
+        .notify.source = EVENT_SOURCE_INIT,
         .exit_fd = -1,
         .lifeline_fd = -1,
         .agent_fds = {-1, -1, -1},

@@ -7,6 +7,7 @@
 #include "node-agent/jailer/end.h"
 #include "node-agent/jailer/events.h"
 #include "node-agent/jailer/jailer.h"
+#include "node-agent/jailer/notify.h"
 #include "node-agent/jailer/report.h"
 #include "node-agent/proto/proto.h"
 
@@ -22,9 +23,9 @@
  *                                       v
  *        process 1 reaped --> SWEEPING --cgroup gone--> GONE, last word sent
  *
- * An end can be decided (deadline, out of memory, kill, shutdown, a lock that could not be set) in
- * any of the first three: process 1 is killed, and with it everything inside. The last word is
- * said only when nothing is left.
+ * An end can be decided (deadline, out of memory, a forbidden call, kill, shutdown, a lock that
+ * could not be set) in any of the first three: process 1 is killed, and with it everything inside.
+ * The last word is said only when nothing is left.
  */
 enum sandbox_state {
     SANDBOX_CREATING,
@@ -50,12 +51,16 @@ struct sandbox {
     char id[PROTO_ID_SIZE];
     uint32_t profile;
     uint64_t memory_bytes;
+    uint32_t cpu_milli;
     uid_t outer_id;
     struct cgroup cgroup;
     pid_t pid; /* process 1, as the jailer sees it; 0 once reaped */
     struct event_source pidfd;
     struct event_source status;
     struct event_source oom;
+    struct event_source exit; /* of exit_fd, where there is something to do before the death */
+    struct notify notify;     /* the listener of the program's filter */
+    const struct seccomp_policy *policy;
     int exit_fd;     /* read end of the exit pipe */
     int lifeline_fd; /* write end: closed by whatever ends the jailer */
     int agent_fds[PROTO_CREATED_FDS];
@@ -64,10 +69,12 @@ struct sandbox {
     uint64_t sweep_retry_ms;
     uint32_t timeout_ms;
     bool sealed;
+    bool listened; /* the listener has come */
     bool sweep_warned;
     bool refused;
     struct proto_refused refusal;
     struct end_facts facts;
+    int32_t forbidden_call; /* that ended it */
     struct cgroup_usage usage;
 };
 

@@ -8,3 +8,7 @@ struct seccomp_policy;
 /* Puts the caller behind a ready filter (seccomp(2)); the kernel checks that no_new_privs is set.
  * Async-signal-safe. */
 int seccomp_load(const struct seccomp_policy *policy, struct error *err);
+
+/* The same with a listener for the calls that the policy reports (seccomp_unotify(2)): its
+ * descriptor, close-on-exec, the caller's. */
+int seccomp_load_listened(const struct seccomp_policy *policy, struct error *err);

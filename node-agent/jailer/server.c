@@ -68,6 +68,18 @@ static int handle_create_stopping(struct server *server, const struct proto_mess
     return 0;
 }
 
+static int handle_create_unfit(struct server *server, const struct proto_message *message,
+                               struct error *err)
+{
+    (void)err;
+    char failed[PROTO_FIGURE_SIZE];
+    struct error cause;
+    checks_name_failed(server->checks, failed, sizeof(failed));
+    (void)error_set(&cause, ENOTSUP, "this node can't make jails: it lacks %s", failed);
+    say_refused(server, message->create.id, &cause);
+    return 0;
+}
+
 /* One that ended a moment ago is unknown here while the agent's word is on its way. */
 static int handle_start(struct server *server, const struct proto_message *message,
                         struct error *err)
@@ -118,6 +130,9 @@ static const struct server_rule rules[SERVER_PHASE_COUNT][MAX_RULES] = {
     [SERVER_SERVING] = {{PROTO_CREATE, handle_create},
                         {PROTO_START, handle_start},
                         {PROTO_KILL, handle_kill}},
+    [SERVER_UNFIT] = {{PROTO_CREATE, handle_create_unfit},
+                      {PROTO_START, handle_nothing},
+                      {PROTO_KILL, handle_nothing}},
     [SERVER_STOPPING] = {{PROTO_CREATE, handle_create_stopping},
                          {PROTO_START, handle_nothing},
                          {PROTO_KILL, handle_nothing}},
@@ -164,26 +179,40 @@ static void on_connection_end(const struct error *err, void *arg)
     end_all(server, true);
     if (server->single)
         server_stop(server);
-    else if (server->phase == SERVER_SERVING)
+    else if (server->phase != SERVER_STOPPING)
         watch_listener(server);
 }
 
-static void say_hello(struct server *server)
+static void say_checks(struct server *server)
 {
-    const struct jailer *jailer = server->jailer;
-    struct proto_message message = {.type = PROTO_HELLO};
-    struct proto_hello *hello = &message.hello;
-    hello->version = PROTO_VERSION;
+    for (size_t i = 0; server->checks && i < server->checks->count; i++) {
+        const struct proto_message message = {.type = PROTO_CHECK,
+                                              .check = server->checks->results[i]};
+        connection_say(&server->connection, &message, NULL, 0);
+    }
+}
+
+static void fill_offer(const struct jailer *jailer, struct proto_hello *hello)
+{
     hello->cgroup_version = cgroup_system_version(jailer->cgroups);
     hello->profiles = ceilings_offered();
     hello->max_runs = jailer->max_runs;
     hello->memory_bytes = jailer->memory_capacity_bytes;
     hello->cpu_milli = jailer->cpu_capacity_milli;
+    hello->landlock_abi = jailer->landlock_abi;
     hello->runtime_count = (uint32_t)jailer->runtimes.count;
     for (size_t i = 0; i < jailer->runtimes.count; i++) {
         memcpy(hello->runtimes[i].name, jailer->runtimes.entries[i].name, PROTO_RUNTIME_SIZE);
         memcpy(hello->runtimes[i].version, jailer->runtimes.entries[i].version, PROTO_VERSION_SIZE);
     }
+}
+
+static void say_hello(struct server *server)
+{
+    struct proto_message message = {.type = PROTO_HELLO, .hello.version = PROTO_VERSION};
+    struct proto_hello *hello = &message.hello;
+    if (server->phase != SERVER_UNFIT)
+        fill_offer(server->jailer, hello);
     struct utsname system;
     if (uname(&system) == 0)
         (void)snprintf(hello->kernel, sizeof(hello->kernel), "%s", system.release);
@@ -195,9 +224,11 @@ static int open_connection(struct server *server, int sock, struct error *err)
     const struct connection_handlers handlers = {
         .message = on_message, .ended = on_connection_end, .arg = server};
     int r = connection_open(&server->connection, &server->jailer->events, sock, &handlers, err);
-    if (r >= 0)
-        say_hello(server);
-    return r;
+    if (r < 0)
+        return r;
+    say_checks(server);
+    say_hello(server);
+    return 0;
 }
 
 static int check_peer(const struct server *server, int sock, struct error *err)
@@ -269,6 +300,11 @@ int server_adopt(struct server *server, int sock, struct error *err)
     if (r < 0)
         return error_set_errno(err, -r, "make the agent's socket nonblocking");
     return open_connection(server, sock, err);
+}
+
+void server_refuse_all(struct server *server)
+{
+    server->phase = SERVER_UNFIT;
 }
 
 static void on_stop_deadline(void *arg)

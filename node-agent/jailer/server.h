@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/error.h"
+#include "node-agent/jailer/checks.h"
 #include "node-agent/jailer/connection.h"
 #include "node-agent/jailer/jailer.h"
 
@@ -14,12 +15,14 @@
  */
 enum server_phase {
     SERVER_SERVING,
+    SERVER_UNFIT,    /* the node lacks something: nothing is made */
     SERVER_STOPPING, /* everything is being ended; nothing new is made */
     SERVER_PHASE_COUNT,
 };
 
 struct server {
     struct jailer *jailer;
+    const struct checks *checks; /* told to each agent; NULL: none were made */
     enum server_phase phase;
     bool single;   /* ends with its one connection */
     bool given_up; /* the shutdown took too long */
@@ -38,6 +41,10 @@ int server_listen(struct server *server, int listen_fd, uid_t peer_uid, struct e
 
 /* Serves the agent at the other end of a connected socket, and stops when it leaves. */
 int server_adopt(struct server *server, int sock, struct error *err);
+
+/* Before an agent is there: tells each that comes what is missing by the checks, and refuses every
+ * jail. */
+void server_refuse_all(struct server *server);
 
 /* Ends every sandbox as a shutdown; server_is_done() once they are gone and said so. */
 void server_stop(struct server *server);

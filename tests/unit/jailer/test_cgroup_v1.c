@@ -178,9 +178,19 @@ static void test_entrance_is_tasks_of_every_hierarchy(void **state)
     assert_string_equal(scratch_read(&fixture->scratch, "pids/" ID "/tasks"), "0");
 }
 
+static void test_the_cpu_limit_can_be_changed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cgroup cgroup = {.name = ID, .oom_fd = -1};
+    scratch_file(&fixture->scratch, "cpu/" ID "/cpu.cfs_quota_us", "2000");
+    assert_int_equal(cgroup_v1.set_cpu(&fixture->system, &cgroup, 1500, NULL), 0);
+    assert_string_equal(scratch_read(&fixture->scratch, "cpu/" ID "/cpu.cfs_quota_us"), "150000");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_the_cpu_limit_can_be_changed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits_go_into_their_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_limit_that_cannot_be_set_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(test_without_swap_accounting_its_file_is_left_alone, setup,

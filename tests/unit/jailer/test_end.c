@@ -20,6 +20,7 @@ static const struct end_case cases[] = {
     {{.decided = PROTO_END_OOM}, PROTO_END_OOM},
     {{.decided = PROTO_END_DEADLINE, .oom_kills = 1}, PROTO_END_DEADLINE},
     {{.decided = PROTO_END_KILLED, .has_status = true}, PROTO_END_KILLED},
+    {{.decided = PROTO_END_FORBIDDEN, .oom_kills = 1}, PROTO_END_FORBIDDEN},
     {{.decided = PROTO_END_SHUTDOWN, .has_status = true, .oom_kills = 1}, PROTO_END_SHUTDOWN},
 };
 

@@ -46,6 +46,20 @@ static void test_defaults(void **state)
     assert_false(options.has_peer_uid);
 }
 
+static void test_check(void **state)
+{
+    (void)state;
+    struct options options;
+    struct error err;
+    assert_int_equal(parse("--fd 5 --runtimes-dir /r", &options, &err), OPTIONS_RUN);
+    assert_false(options.check);
+    assert_int_equal(parse("--fd 5 --check --runtimes-dir /r", &options, &err), OPTIONS_RUN);
+    assert_true(options.check);
+    assert_int_equal(parse("--socket /s --peer-uid 1 --check --runtimes-dir /r", &options, &err),
+                     -EINVAL);
+    assert_non_null(strstr(err.text, "--fd"));
+}
+
 static void test_every_option(void **state)
 {
     (void)state;
@@ -171,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_check),
         cmocka_unit_test(test_every_option),
         cmocka_unit_test(test_help_and_version_need_nothing_else),
         cmocka_unit_test(test_bad_command_lines_say_what_is_wrong),

@@ -96,6 +96,7 @@ static int setup(void **state)
     fake_refusal_lock[0] = '\0';
     fixture.jailer.max_runs = 8;
     fixture.jailer.memory_capacity_bytes = 8192 * MIB;
+    fixture.jailer.landlock_abi = 6;
     fixture.jailer.cpu_capacity_milli = 2000;
     fixture.jailer.runtimes.count = 1;
     memcpy(fixture.jailer.runtimes.entries[0].name, "python3.12", 11);
@@ -169,6 +170,7 @@ static void test_hello_tells_what_there_is(void **state)
     assert_int_equal(message.hello.max_runs, 8);
     assert_int_equal(message.hello.memory_bytes, 8192 * MIB);
     assert_int_equal(message.hello.cpu_milli, 2000);
+    assert_int_equal(message.hello.landlock_abi, 6);
     assert_int_equal(message.hello.runtime_count, 1);
     assert_string_equal(message.hello.runtimes[0].name, "python3.12");
     assert_string_equal(message.hello.runtimes[0].version, "3.12.1");
@@ -314,6 +316,51 @@ static void test_the_agents_end_ends_everything(void **state)
     assert_true(server_is_done(&fixture.server));
 }
 
+/* A second agent: it gets to know what is missing, and nothing that it asks for is made. */
+static void test_unfit(void **state)
+{
+    (void)state;
+    static struct checks checks;
+    int fds[2];
+    checks = (struct checks){.count = 2,
+                             .results = {{PROTO_INFORMATION, PROTO_OUTCOME_OK, "a", "x", ""},
+                                         {PROTO_REQUIRED, PROTO_OUTCOME_FAILED, "b.c", "y", "z"}}};
+    server_done(&fixture.server);
+    (void)fd_close(fixture.agent);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+    fixture.agent = fds[0];
+    server_init(&fixture.server, &fixture.jailer);
+    fixture.server.checks = &checks;
+    server_refuse_all(&fixture.server);
+    assert_int_equal(server_adopt(&fixture.server, fds[1], NULL), 0);
+
+    assert_string_equal(receive(PROTO_CHECK).check.name, "a");
+    assert_string_equal(receive(PROTO_CHECK).check.advice, "z");
+    struct proto_message hello = receive(PROTO_HELLO);
+    assert_int_equal(hello.hello.version, PROTO_VERSION);
+    assert_int_equal(hello.hello.cgroup_version, 0);
+    assert_int_equal(hello.hello.max_runs, 0);
+    assert_int_equal(hello.hello.profiles, 0);
+    assert_int_equal(hello.hello.runtime_count, 0);
+    assert_true(hello.hello.kernel[0] != '\0');
+
+    struct proto_message message = create_message();
+    tell(&message);
+    struct proto_message refused = receive(PROTO_REFUSED);
+    assert_int_equal(refused.refused.errnum, ENOTSUP);
+    assert_non_null(strstr(refused.refused.text, "b.c"));
+    assert_int_equal(fixture.jailer.sandbox_count, 0);
+    message = start_message(1);
+    tell(&message);
+    message = (struct proto_message){.type = PROTO_KILL, .kill = {.id = ID}};
+    tell(&message);
+    assert_true(connection_is_open(&fixture.server.connection));
+    assert_int_equal(fake_end, 0);
+    fixture.agent = fd_close(fixture.agent);
+    assert_int_equal(events_turn(&fixture.jailer.events, NULL), 0);
+    assert_true(server_is_done(&fixture.server));
+}
+
 static void test_stopping(void **state)
 {
     (void)state;
@@ -384,6 +431,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_jailers_word_is_a_breach, setup, teardown),
         cmocka_unit_test_setup_teardown(test_garbage_is_a_breach, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_agents_end_ends_everything, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unfit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stopping, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_full_socket_makes_words_wait_up_to_the_maximum,
                                         setup, teardown),

@@ -128,9 +128,10 @@ static void test_names(void **state)
     (void)state;
     struct runtime runtime = {.root_fd = -1};
     struct error err;
-    static const char *const names[] = {"..", "a/b", "Upper", "",
-                                        "a012345678901234567890123456789012345678901234567890123456"
-                                        "7890123456789"};
+    char too_long[PROTO_RUNTIME_SIZE + 1];
+    memset(too_long, 'a', sizeof(too_long) - 1);
+    too_long[sizeof(too_long) - 1] = '\0';
+    const char *const names[] = {"..", "a/b", "Upper", "", too_long};
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         assert_int_equal(load(names[i], &runtime, &err), -EINVAL);
     scratch_file(&scratch, "file", "");
