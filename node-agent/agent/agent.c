@@ -12,6 +12,7 @@
 #include "node-agent/agent/health.h"
 #include "node-agent/agent/jailer_client.h"
 #include "node-agent/agent/node_status.h"
+#include "node-agent/agent/preconditions.h"
 #include "node-agent/agent/spool.h"
 #include "node-agent/agent/status_writer.h"
 
@@ -36,9 +37,9 @@ struct agent {
     void *arg;
     enum agent_state state;
     char instance[RANDOM_UUID_SIZE];
-    struct error cause; /* why it ends; code 0: it was told to */
+    struct error cause;       /* why it ends; code 0: it was told to */
     struct loop_timer *timer; /* connecting again; the end of patience while draining */
-    uint64_t since_ns; /* of connecting, or of flushing (0: not yet) */
+    uint64_t since_ns;        /* of connecting, or of flushing (0: not yet) */
     struct agent_metrics metrics;
     struct kube_client *client;
     struct jailer_client *jailer;
@@ -47,6 +48,7 @@ struct agent {
     struct node_status *node;
     struct assignments *assignments;
     struct health *health;
+    char unmet[1024]; /* what the node lacks to take runs; "" if nothing */
 };
 
 static void finish(struct agent *agent)
@@ -71,8 +73,8 @@ static void check_end(struct agent *agent)
         return;
     if (agent->assignments && assignments_active(agent->assignments) > 0)
         return;
-    bool written = status_writer_count(agent->writer) == 0 && node_status_is_written(agent->node);
-    if (written) {
+    bool results = !agent->writer || status_writer_count(agent->writer) == 0;
+    if (results && node_status_is_written(agent->node)) {
         finish(agent);
         return;
     }
@@ -153,13 +155,15 @@ static void begin_watch(struct agent *agent)
 
     if (assignments_new(&options, on_changed, agent, &agent->assignments, &err) < 0)
         fail(agent, &err);
+    else if (agent->unmet[0])
+        assignments_drain(agent->assignments);
 }
 
 static void on_node_written(bool first, void *arg)
 {
     struct agent *agent = arg;
 
-    if (first && agent->state == AGENT_WORKING)
+    if (first && agent->state == AGENT_WORKING && agent->writer)
         begin_watch(agent);
     check_end(agent);
 }
@@ -174,7 +178,22 @@ static void write_spooled(const char *sandbox_id, void *arg)
                   LOG_TEXT("sandbox", sandbox_id), LOG_TEXT("error", err.text));
 }
 
-static int begin_work(struct agent *agent, const struct proto_hello *hello, struct error *err)
+/* What the jailer has found of its node. */
+static void take_checks(struct agent *agent)
+{
+    size_t count = 0;
+    const struct proto_check *checks = jailer_client_checks(agent->jailer, &count);
+
+    preconditions_message(checks, count, agent->unmet, sizeof(agent->unmet));
+    for (size_t i = 0; i < count; i++) {
+        if (checks[i].outcome == PROTO_OUTCOME_FAILED && checks[i].level != PROTO_INFORMATION)
+            log_event(checks[i].level == PROTO_REQUIRED ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN,
+                      "a precondition of the node is missing", LOG_TEXT("check", checks[i].name),
+                      LOG_TEXT("found", checks[i].figure), LOG_TEXT("advice", checks[i].advice));
+    }
+}
+
+static int begin_results(struct agent *agent, struct error *err)
 {
     static const struct status_writer_hooks hooks = {.over = on_written};
     int r = spool_open(agent->options.spool_dir, &agent->spool, err);
@@ -184,17 +203,30 @@ static int begin_work(struct agent *agent, const struct proto_hello *hello, stru
     if (r == 0)
         r = status_writer_new(agent->client, agent->spool, &agent->metrics, &hooks, agent,
                               &agent->writer, err);
-    if (r < 0)
+    return r;
+}
+
+/* Without a spool nothing can be run or reported, but for why the node can't. */
+static int begin_work(struct agent *agent, const struct proto_hello *hello, struct error *err)
+{
+    take_checks(agent);
+    int r = begin_results(agent, err);
+    if (r < 0 && !agent->unmet[0])
         return r;
+    if (r < 0)
+        log_event(LOG_LEVEL_ERROR, "no spool", LOG_TEXT("error", err->text));
     log_event(LOG_LEVEL_INFO, "the jailer is ready", LOG_TEXT("instance", agent->instance),
-              LOG_NUMBER("maxRuns", hello->max_runs),
-              LOG_NUMBER("runtimes", hello->runtime_count),
+              LOG_NUMBER("maxRuns", hello->max_runs), LOG_NUMBER("runtimes", hello->runtime_count),
               LOG_NUMBER("cgroupVersion", hello->cgroup_version),
-              LOG_NUMBER("spooled", (long long)spool_count(agent->spool)));
+              LOG_NUMBER("spooled", agent->spool ? (long long)spool_count(agent->spool) : 0));
     agent->state = AGENT_WORKING;
-    spool_each(agent->spool, write_spooled, agent);
-    return node_status_new(agent->client, agent->options.node_name, agent->instance, hello,
-                           on_node_written, agent, &agent->node, err);
+    if (agent->writer)
+        spool_each(agent->spool, write_spooled, agent);
+    r = node_status_new(agent->client, agent->options.node_name, agent->instance, hello,
+                        on_node_written, agent, &agent->node, err);
+    if (r == 0 && agent->unmet[0])
+        node_status_set_unready(agent->node, "PreconditionFailed", agent->unmet);
+    return r;
 }
 
 static void on_jailer_ready(const struct proto_hello *hello, const struct error *err, void *arg)
@@ -238,8 +270,9 @@ static void on_timer(void *arg)
         connect_jailer(agent);
     } else if (agent->state == AGENT_DRAINING) {
         log_event(LOG_LEVEL_WARN, "ending before all is written, results stay in the spool",
-                  LOG_NUMBER("pending", (long long)status_writer_count(agent->writer)),
-                  LOG_NUMBER("spooled", (long long)spool_count(agent->spool)));
+                  LOG_NUMBER("pending",
+                             agent->writer ? (long long)status_writer_count(agent->writer) : 0),
+                  LOG_NUMBER("spooled", agent->spool ? (long long)spool_count(agent->spool) : 0));
         finish(agent);
     }
 }
@@ -252,6 +285,8 @@ static const char *unready(void *arg)
         return "the jailer has not answered yet";
     if (agent->state != AGENT_WORKING)
         return "the agent is ending";
+    if (agent->unmet[0])
+        return agent->unmet;
     if (!agent->assignments)
         return "the SandboxNode is not written yet";
     return assignments_is_healthy(agent->assignments) ? NULL

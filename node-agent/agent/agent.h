@@ -15,7 +15,7 @@ struct agent_options {
     const char *node_name;
     const char *jailer_socket;
     const char *spool_dir;
-    const char *health_address;    /* NULL: no server */
+    const char *health_address;     /* NULL: no server */
     const struct kube_config *kube; /* copied */
 };
 

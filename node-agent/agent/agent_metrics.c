@@ -3,14 +3,16 @@
 
 #include "common/cleanup.h"
 
-static const double second_buckets[] = {0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
-                                        0.1,    0.2,    0.5,   1,     2,     5,    10,   30,
-                                        60,     120};
+static const double second_buckets[] = {0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1,
+                                        0.2,    0.5,    1,     2,     5,     10,   30,   60,   120};
 
 static const char *const stage_labels[] = {
-    [AGENT_STAGE_DELIVER] = "deliver",       [AGENT_STAGE_START] = "start",
-    [AGENT_STAGE_MARK] = "mark",             [AGENT_STAGE_RUN] = "run",
-    [AGENT_STAGE_WRITE_BACK] = "write_back", [AGENT_STAGE_COUNT] = NULL,
+    [AGENT_STAGE_DELIVER] = "deliver",
+    [AGENT_STAGE_START] = "start",
+    [AGENT_STAGE_MARK] = "mark",
+    [AGENT_STAGE_RUN] = "run",
+    [AGENT_STAGE_WRITE_BACK] = "write_back",
+    [AGENT_STAGE_COUNT] = NULL,
 };
 
 /* In the order of enum run_reason, whose names they are; the first is no end. */
@@ -69,8 +71,7 @@ void agent_metrics_init(struct agent_metrics *metrics)
     };
 }
 
-void agent_metrics_stage(struct agent_metrics *metrics, enum agent_stage stage,
-                         int64_t duration_us)
+void agent_metrics_stage(struct agent_metrics *metrics, enum agent_stage stage, int64_t duration_us)
 {
     /* Two clocks may disagree about what came first. */
     metric_observe(&metrics->stage_seconds, stage,
@@ -95,9 +96,8 @@ int agent_metrics_print(struct agent_metrics *metrics, const struct agent_counts
                         struct buf *body)
 {
     struct metric *const all[] = {
-        &metrics->stage_seconds, &metrics->finished, &metrics->given_back,
-        &metrics->too_late,      &metrics->active,   &metrics->held,
-        &metrics->pending_writes, &metrics->spooled,
+        &metrics->stage_seconds, &metrics->finished, &metrics->given_back,     &metrics->too_late,
+        &metrics->active,        &metrics->held,     &metrics->pending_writes, &metrics->spooled,
     };
 
     metric_set(&metrics->active, 0, counts->active);

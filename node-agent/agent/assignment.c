@@ -100,8 +100,8 @@ static void write_result(struct assignment *assignment, struct run_status *statu
 
     assignment->state = ASSIGNMENT_WRITING;
     agent_metrics_finished(assignment->owner->options.metrics, status->reason);
-    if (status_writer_result(assignment->owner->options.writer, &assignment->target, status,
-                             &err) < 0)
+    if (status_writer_result(assignment->owner->options.writer, &assignment->target, status, &err) <
+        0)
         log_unwritten(assignment, &err);
 }
 
@@ -212,8 +212,7 @@ static void store(struct assignment *assignment, const struct run_status *status
 
 static void log_finished(const struct assignment *assignment, const struct run_status *status)
 {
-    log_event(LOG_LEVEL_INFO, "run finished",
-              LOG_TEXT("namespace", assignment->target.name_space),
+    log_event(LOG_LEVEL_INFO, "run finished", LOG_TEXT("namespace", assignment->target.name_space),
               LOG_TEXT("run", assignment->target.name),
               LOG_TEXT("sandbox", assignment->target.sandbox_id),
               LOG_TEXT("reason", run_reason_name(status->reason)),

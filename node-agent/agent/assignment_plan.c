@@ -31,9 +31,8 @@ static enum assignment_action decide_held(const struct assignment_facts *facts)
 {
     if (facts->deleting)
         return ASSIGNMENT_CANCEL;
-    if (facts->draining)
-        return ASSIGNMENT_GIVE_BACK;
-    return facts->room ? ASSIGNMENT_START : ASSIGNMENT_IGNORE;
+    /* It is started when another run ends, not by an event. */
+    return facts->draining ? ASSIGNMENT_GIVE_BACK : ASSIGNMENT_IGNORE;
 }
 
 enum assignment_action assignment_decide(const struct assignment_facts *facts)
@@ -44,7 +43,7 @@ enum assignment_action assignment_decide(const struct assignment_facts *facts)
     case ASSIGNMENT_UNSEEN:
         break;
     case ASSIGNMENT_HELD:
-        return over ? ASSIGNMENT_FORGET : decide_held(facts);
+        return facts->phase == RUN_PHASE_SCHEDULED ? decide_held(facts) : ASSIGNMENT_FORGET;
     case ASSIGNMENT_ACTIVE:
         if (over)
             return ASSIGNMENT_ABANDON;

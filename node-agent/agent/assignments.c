@@ -113,8 +113,8 @@ static void gather(const struct assignments *assignments, const struct sighting 
 /* Decoded only when it may be started: most of what the watch shows is no news. */
 static bool wants_object(const struct assignment_facts *facts)
 {
-    return facts->state == ASSIGNMENT_UNSEEN && facts->phase == RUN_PHASE_SCHEDULED &&
-           facts->own && !facts->deleting && !facts->draining && !facts->spooled && !facts->marked;
+    return facts->state == ASSIGNMENT_UNSEEN && facts->phase == RUN_PHASE_SCHEDULED && facts->own &&
+           !facts->deleting && !facts->draining && !facts->spooled && !facts->marked;
 }
 
 static void act_unseen(struct assignments *assignments, const struct sighting *sighting,
@@ -310,6 +310,7 @@ static void on_synced(void *arg)
     struct assignments *assignments = arg;
 
     spool_each(assignments->options.spool, forget_mark, assignments);
+    status_writer_settle(assignments->options.writer);
     log_event(LOG_LEVEL_DEBUG, "runs of this node are listed",
               LOG_NUMBER("active", assignments->allocated.runs));
 }
@@ -390,8 +391,8 @@ int assignments_new(const struct assignments_options *options, assignments_chang
     assignments->changed = changed;
     assignments->arg = arg;
     (void)snprintf(selector, sizeof(selector), "status.nodeName=%s", options->node_name);
-    int r = reflector_new(options->client, &watch, &handlers, assignments,
-                          &assignments->reflector, err);
+    int r = reflector_new(options->client, &watch, &handlers, assignments, &assignments->reflector,
+                          err);
     if (r < 0) {
         free(assignments);
         return r;

@@ -40,6 +40,8 @@ struct jailer_client {
     void *arg;
     enum client_state state;
     struct proto_hello hello;
+    struct proto_check *checks;
+    size_t check_count;
     struct owner *owners;
     struct request *queue;
     struct request **queue_end;
@@ -56,8 +58,10 @@ static void client_enter(struct jailer_client *client)
 
 static void client_leave(struct jailer_client *client)
 {
-    if (--client->depth == 0 && client->freed)
-        free(client);
+    if (--client->depth > 0 || !client->freed)
+        return;
+    free(client->checks);
+    free(client);
 }
 
 static void queue_drop(struct jailer_client *client)
@@ -122,6 +126,21 @@ static void on_hello_timer(void *arg)
     client_lose(client, &err);
 }
 
+static int handle_check(struct jailer_client *client, const struct proto_message *message,
+                        struct error *err)
+{
+    if (client->state != CLIENT_WAITING)
+        return error_set(err, EPROTO, "the jailer sent a check after its hello");
+    if (client->check_count == PROTO_MAX_CHECKS)
+        return error_set(err, EPROTO, "the jailer sent more than %d checks", PROTO_MAX_CHECKS);
+    if (!client->checks)
+        client->checks = calloc(PROTO_MAX_CHECKS, sizeof(*client->checks));
+    if (!client->checks)
+        return error_set_errno(err, ENOMEM, "keep the jailer's checks");
+    client->checks[client->check_count++] = message->check;
+    return 0;
+}
+
 static int handle_hello(struct jailer_client *client, const struct proto_message *message,
                         struct error *err)
 {
@@ -181,6 +200,8 @@ static int handle_message(struct jailer_client *client, const struct proto_messa
         (void)fd_close(fds[i]);
     if (fd_count > 0)
         return error_set(err, EPROTO, "the jailer sent descriptors where none belong");
+    if (message->type == PROTO_CHECK)
+        return handle_check(client, message, err);
     if (message->type == PROTO_HELLO)
         return handle_hello(client, message, err);
     if (message->type == PROTO_REFUSED && client->state == CLIENT_READY)
@@ -332,6 +353,13 @@ int jailer_client_connect(const char *path, struct error *err)
 const struct proto_hello *jailer_client_hello(const struct jailer_client *client)
 {
     return client->state == CLIENT_READY ? &client->hello : NULL;
+}
+
+const struct proto_check *jailer_client_checks(const struct jailer_client *client,
+                                               size_t *ret_count)
+{
+    *ret_count = client->check_count;
+    return client->checks;
 }
 
 static void copy_id(char ret_id[static PROTO_ID_SIZE], const char *id)

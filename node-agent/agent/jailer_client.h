@@ -6,6 +6,7 @@
 #include "node-agent/proto/proto.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * The agent's end of the socket to its jailer: sends requests, hands answers to whoever owns the
@@ -34,6 +35,11 @@ void jailer_client_free(struct jailer_client *client);
 
 /* Connects to a jailer's Unix socket; a nonblocking CLOEXEC descriptor or -errno. */
 int jailer_client_connect(const char *path, struct error *err);
+
+/* What the jailer has found of its node, as it said before its HELLO; they live as long as the
+ * client. NULL and 0 if it said nothing. */
+const struct proto_check *jailer_client_checks(const struct jailer_client *client,
+                                               size_t *ret_count);
 
 /* The jailer's HELLO; NULL before it came and after the jailer is gone. */
 const struct proto_hello *jailer_client_hello(const struct jailer_client *client);

@@ -12,11 +12,11 @@
  *      API server                                        sandbox
  *        ▲   │ watch: sandboxruns, status.nodeName=NODE     │ stdout, stderr
  *  PATCH │   ▼                                              ▼
- *      ┌───────────────── agent ─────────────────────────────────┐   messages of fixed size   ┌────────┐
- *      │ reflector ─▶ assignments ─▶ run ─▶ spool ─▶ status_writer│◀─────────────────────────▶│ jailer │
- *      └──────────────────────────────┬──────────────────────────┘   pipes come by SCM_RIGHTS └────────┘
- *                                     ▼
- *                             spool directory (0700)
+ *      ┌───────────────── agent ─────────────────────────────────┐   messages of fixed size
+ * ┌────────┐ │ reflector ─▶ assignments ─▶ run ─▶ spool ─▶
+ * status_writer│◀─────────────────────────▶│ jailer │
+ *      └──────────────────────────────┬──────────────────────────┘   pipes come by SCM_RIGHTS
+ * └────────┘ ▼ spool directory (0700)
  *
  * Start. Connect to the jailer and wait for its HELLO, which says what this node can run. Lock the
  * spool, so that there is one agent of it at a time, and add this start to it: a random "instance".

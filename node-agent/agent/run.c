@@ -7,6 +7,7 @@
 #include "common/fd.h"
 #include "common/random.h"
 #include "node-agent/agent/agent_limits.h"
+#include "node-agent/agent/denied.h"
 #include "node-agent/agent/output.h"
 #include "node-agent/agent/request.h"
 #include "node-agent/agent/verdict.h"
@@ -99,6 +100,7 @@ static void fill_result(struct run *run, const struct proto_finished *finished)
     status->usage.cpu_ms = finished->cpu_us / 1000;
     status->usage.peak_memory_bytes = finished->peak_memory_bytes;
     status->usage.wall_ms = finished->wall_us / 1000;
+    denied_fill(finished, status);
 }
 
 static void run_finish(struct run *run, const struct verdict *verdict,
@@ -369,6 +371,7 @@ static int set_status(struct run *run, const struct sandboxrun *object, struct e
     status->start_us = status->completion_us = 0;
     status->has_usage = false;
     status->usage = (struct run_usage){0};
+    status->denied_count = 0;
     if (status->sandbox_id[0] == '\0') {
         int r = random_uuid(status->sandbox_id);
         if (r < 0)

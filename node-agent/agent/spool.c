@@ -200,9 +200,8 @@ static int open_locked(const char *path, int *ret_dir, struct error *err)
     if (r < 0)
         return r;
     if (flock(dir, LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK
-                   ? error_set(err, EBUSY, "another agent uses the spool %s", path)
-                   : error_set_errno(err, errno, "can't lock the spool %s", path);
+        return errno == EWOULDBLOCK ? error_set(err, EBUSY, "another agent uses the spool %s", path)
+                                    : error_set_errno(err, errno, "can't lock the spool %s", path);
     *ret_dir = TAKE_FD(dir);
     return 0;
 }

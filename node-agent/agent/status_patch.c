@@ -33,7 +33,7 @@ static size_t encoded_size(const cJSON *tree, unsigned int depth)
 
     if (depth == 0)
         return size;
-    cJSON_ArrayForEach(child, tree)
+    cJSON_ArrayForEach (child, tree)
         size += encoded_size(child, depth - 1);
     return size;
 }
@@ -43,7 +43,7 @@ size_t status_patch_room(const cJSON *object)
     size_t used = STATUS_HEADROOM_BYTES;
     const cJSON *child;
 
-    cJSON_ArrayForEach(child, object)
+    cJSON_ArrayForEach (child, object)
         used += child->string && strcmp(child->string, "status") == 0
                     ? 0
                     : encoded_size(child, MAX_JSON_DEPTH);

@@ -2,8 +2,6 @@
 #include "node-agent/agent/status_writer.h"
 
 #include "common/api/run_status_decode.h"
-#include "common/api/sandboxrun.h"
-#include "common/buf.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/json.h"
@@ -13,6 +11,7 @@
 #include "common/random.h"
 #include "node-agent/agent/agent_limits.h"
 #include "node-agent/agent/status_patch.h"
+#include "node-agent/agent/status_request.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,6 +39,7 @@ struct item {
     bool read_first; /* the attempt under way is based on a read */
     bool lost;       /* the status is made of the object: an earlier agent left only the mark */
     bool superseded; /* a result came while a Running was under way */
+    bool over;       /* only its name is left */
     unsigned int failures;
     unsigned int conflicts;
     int64_t begun_us;
@@ -56,11 +56,13 @@ struct status_writer {
     struct item *items;
     struct item *line; /* spooled ones that wait */
     unsigned int spooled_active;
+    unsigned int over_count;
+    bool settled; /* a first list is through */
 };
 
 static void begin(struct item *item);
 
-static void free_item(struct item *item)
+static void release(struct item *item)
 {
     struct status_writer *writer = item->writer;
 
@@ -68,11 +70,31 @@ static void free_item(struct item *item)
         DL_DELETE(writer->line, item);
     else if (item->spooled)
         writer->spooled_active--;
-    HASH_DEL(writer->items, item);
-    kube_call_cancel(item->call);
-    loop_timer_free(item->timer);
+    kube_call_cancel(TAKE_PTR(item->call));
+    loop_timer_free(TAKE_PTR(item->timer));
     run_status_done(&item->status);
+    item->status = (struct run_status){0};
+}
+
+static void free_item(struct item *item)
+{
+    struct status_writer *writer = item->writer;
+
+    if (item->over)
+        writer->over_count--;
+    else
+        release(item);
+    HASH_DEL(writer->items, item);
     free(item);
+}
+
+/* A list that was made before a write of ours is read after it: until the first one is through,
+ * what it shows of these runs is no news. */
+static void keep_name(struct item *item)
+{
+    release(item);
+    item->over = true;
+    item->writer->over_count++;
 }
 
 /* Only now is the result in memory. One that can't be read any more counts as lost. */
@@ -141,7 +163,10 @@ static void end(struct item *item, enum status_step step)
                                 clock_realtime_us() - item->begun_us);
         spool_remove(writer->spool, target.sandbox_id);
     }
-    free_item(item);
+    if (item->spooled && !writer->settled)
+        keep_name(item);
+    else
+        free_item(item);
     start_waiting(writer);
     writer->hooks.over(&target, write, step, writer->arg);
 }
@@ -219,12 +244,12 @@ static void on_patched(const struct kube_response *response, void *arg)
 {
     struct item *item = arg;
     cleanup_json cJSON *tree = NULL;
-    enum status_step step = status_after_patch(item->write, response->status,
-                                               response->error.text, item->amount,
-                                               item->read_first);
+    enum status_step step = status_after_patch(item->write, response->status, response->error.text,
+                                               item->amount, item->read_first);
 
     item->call = NULL;
-    item->read_first = false;
+    /* What was refused for its content is written smaller on the same version. */
+    item->read_first = step == STATUS_STEP_SHRINK;
     if (step == STATUS_STEP_WRITTEN &&
         json_parse(response->body, response->body_len, &tree, NULL) == 0)
         set_version(item, json_get_string(tree, "metadata.resourceVersion"));
@@ -313,59 +338,16 @@ static void on_read(const struct kube_response *response, void *arg)
     take_step(item, status_after_read(item->write, &view), response);
 }
 
-static int make_path(const struct item *item, bool status, struct buf *path)
-{
-    int r = buf_append_str(path, "/apis/" SANDBOXRUN_GROUP_VERSION "/namespaces/");
-
-    if (r == 0)
-        r = kube_append_escaped(path, item->target.name_space);
-    if (r == 0)
-        r = buf_append_str(path, "/sandboxruns/");
-    if (r == 0)
-        r = kube_append_escaped(path, item->target.name);
-    return r == 0 && status ? buf_append_str(path, "/status") : r;
-}
-
-static int send_read(struct item *item, struct error *err)
-{
-    cleanup_buf struct buf path = BUF_INIT(MAX_STATUS_PATH);
-    int r = make_path(item, false, &path);
-
-    if (r < 0)
-        return error_set_errno(err, -r, "can't make the path of a run");
-    const struct kube_request request = {
-        .method = "GET", .path = buf_str(&path), .timeout_ms = STATUS_ATTEMPT_MS};
-    return kube_client_send(item->writer->client, &request, on_read, item, &item->call, err);
-}
-
 static int send_patch(struct item *item, struct error *err)
 {
-    cleanup_buf struct buf path = BUF_INIT(MAX_STATUS_PATH);
-    cleanup_buf struct buf body = BUF_INIT(MAX_SPOOL_FILE);
-    const struct status_target *target = &item->target;
-    int r = make_path(item, true, &path);
-
-    if (r < 0)
-        return error_set_errno(err, -r, "can't make the path of a run");
-    item->status.observed_generation = target->generation;
-    if (item->write == STATUS_WRITE_GIVE_BACK)
-        r = status_patch_give_back(target->resource_version, target->generation, &body, err);
-    else
-        r = status_patch_status(target->resource_version, &item->status, item->amount,
-                                target->room, &body, err);
-    if (r < 0)
-        return r;
-    /* The answer would be the whole object, of which one text is wanted. */
-    const struct kube_request request = {
-        .method = "PATCH",
-        .path = buf_str(&path),
-        .content_type = "application/merge-patch+json",
-        .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
-        .body = body.data,
-        .body_len = body.len,
-        .timeout_ms = STATUS_ATTEMPT_MS,
+    item->status.observed_generation = item->target.generation;
+    const struct status_update update = {
+        .target = &item->target,
+        .write = item->write,
+        .amount = item->amount,
+        .status = &item->status,
     };
-    return kube_client_send(item->writer->client, &request, on_patched, item, &item->call, err);
+    return status_request_patch(item->writer->client, &update, on_patched, item, &item->call, err);
 }
 
 /* The next request of an item; if it can't even be made, later. */
@@ -373,7 +355,9 @@ static void begin(struct item *item)
 {
     struct error err = {0};
     bool known = item->target.resource_version[0] && item->target.room > 0 && !item->lost;
-    int r = known ? send_patch(item, &err) : send_read(item, &err);
+    int r = known ? send_patch(item, &err)
+                  : status_request_read(item->writer->client, &item->target, on_read, item,
+                                        &item->call, &err);
 
     if (r < 0)
         retry(item, 0, &err);
@@ -519,7 +503,7 @@ void status_writer_saw(struct status_writer *writer, const char *sandbox_id,
     struct item *item = find(writer, sandbox_id);
 
     /* What is under way has its version; what waits had better be up to date. */
-    if (item && !item->call && !item->waiting && item->target.resource_version[0])
+    if (item && !item->call && !item->waiting && !item->over && item->target.resource_version[0])
         set_version(item, resource_version);
 }
 
@@ -530,7 +514,19 @@ bool status_writer_has(const struct status_writer *writer, const char *sandbox_i
 
 size_t status_writer_count(const struct status_writer *writer)
 {
-    return HASH_COUNT(writer->items);
+    return HASH_COUNT(writer->items) - writer->over_count;
+}
+
+void status_writer_settle(struct status_writer *writer)
+{
+    struct item *item;
+    struct item *next;
+
+    writer->settled = true;
+    HASH_ITER (hh, writer->items, item, next) {
+        if (item->over)
+            free_item(item);
+    }
 }
 
 int status_writer_new(struct kube_client *client, struct spool *spool,

@@ -4,10 +4,10 @@
 #include "common/api/run_status.h"
 #include "common/error.h"
 #include "common/kube/client.h"
-#include "common/kube/limits.h"
 #include "node-agent/agent/agent_metrics.h"
 #include "node-agent/agent/spool.h"
 #include "node-agent/agent/status_plan.h"
+#include "node-agent/agent/status_request.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,21 +20,10 @@
  */
 struct status_writer;
 
-/* What is written to: one object in one of its assignments. */
-struct status_target {
-    char name_space[64];
-    char name[MAX_RUN_NAME + 1];
-    char uid[64];
-    char sandbox_id[40];
-    char resource_version[MAX_KUBE_VERSION]; /* "": read the object first */
-    int64_t generation;
-    size_t room; /* for the status, status_patch_room(); 0: read the object first */
-};
-
 struct status_writer_hooks {
     /* A write is over; version is the object's newest where it was written. */
-    void (*over)(const struct status_target *target, enum status_write write,
-                 enum status_step step, void *arg);
+    void (*over)(const struct status_target *target, enum status_write write, enum status_step step,
+                 void *arg);
 };
 
 int status_writer_new(struct kube_client *client, struct spool *spool,
@@ -60,7 +49,11 @@ int status_writer_spooled(struct status_writer *writer, const char *sandbox_id, 
 void status_writer_saw(struct status_writer *writer, const char *sandbox_id,
                        const char *resource_version);
 
-/* True while a write for this sandbox isn't over. */
+/* The runs of this node have been listed once. */
+void status_writer_settle(struct status_writer *writer);
+
+/* True while a write for this sandbox isn't over; for what was found in the spool, until
+ * status_writer_settle(). */
 bool status_writer_has(const struct status_writer *writer, const char *sandbox_id);
 
 /* Writes that aren't over. */

@@ -4,6 +4,7 @@
 #include "common/api/limits.h"
 #include "common/api/quantity.h"
 #include "common/cleanup.h"
+#include "node-agent/agent/denied.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -132,13 +133,37 @@ static void decide_shutdown(const struct proto_finished *finished,
            "the jailer was stopped after %.1f s of the run", seconds(finished->wall_us));
 }
 
+static void decide_forbidden(const struct proto_finished *finished,
+                             const struct verdict_context *context, struct verdict *verdict)
+{
+    (void)context;
+    char name[MAX_DENIED_TARGET + 1];
+    denied_call_name(finished->forbidden_call, name);
+    decide(verdict, RUN_REASON_FORBIDDEN_SYSCALL, VERDICT_EXIT_FORBIDDEN,
+           "killed after %.1f s: the program called %s, which ends every run",
+           seconds(finished->wall_us), name);
+}
+
+/* status.denied alone can't say it. */
+static void tell_of_more(struct verdict *verdict)
+{
+    size_t len = strlen(verdict->message);
+    (void)snprintf(
+        verdict->message + len, sizeof(verdict->message) - len,
+        "; the counts in status.denied are lower bounds: more system calls may have been refused");
+}
+
 typedef void (*decide_fn)(const struct proto_finished *finished,
                           const struct verdict_context *context, struct verdict *verdict);
 
 static const decide_fn decide_table[] = {
-    [PROTO_END_EXITED] = decide_exited, [PROTO_END_DEADLINE] = decide_deadline,
-    [PROTO_END_OOM] = decide_oom,       [PROTO_END_KILLED] = decide_killed,
-    [PROTO_END_REAPER] = decide_reaper, [PROTO_END_SHUTDOWN] = decide_shutdown,
+    [PROTO_END_EXITED] = decide_exited,
+    [PROTO_END_DEADLINE] = decide_deadline,
+    [PROTO_END_OOM] = decide_oom,
+    [PROTO_END_KILLED] = decide_killed,
+    [PROTO_END_REAPER] = decide_reaper,
+    [PROTO_END_SHUTDOWN] = decide_shutdown,
+    [PROTO_END_FORBIDDEN] = decide_forbidden,
 };
 
 void verdict_output_message(uint64_t output_bytes, char *ret_text, size_t size)
@@ -169,6 +194,8 @@ void verdict_finished(const struct proto_finished *finished, const struct verdic
     else
         decide(ret_verdict, RUN_REASON_INTERNAL_ERROR, VERDICT_EXIT_PLATFORM,
                "the jailer reported an unknown end of the run (%u)", finished->end);
+    if (finished->denied_more)
+        tell_of_more(ret_verdict);
 }
 
 /* Errors of lock "request" that are not the spec's fault: no room now, or a breach of protocol. */

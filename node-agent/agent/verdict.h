@@ -10,11 +10,12 @@
 
 /*
  * What became of a run, decided from who ended it. No I/O, no clock. The platform's own ends have
- * exit code -1, except memory (137, as the kernel's kill has it); a program's end has the
- * program's.
+ * exit code -1, except memory and forbidden system calls (137 and 159, as the kernel's own kill has
+ * them); a program's end has the program's.
  */
-#define VERDICT_EXIT_PLATFORM (-1)
-#define VERDICT_EXIT_OOM      137
+#define VERDICT_EXIT_PLATFORM  (-1)
+#define VERDICT_EXIT_OOM       137
+#define VERDICT_EXIT_FORBIDDEN 159
 
 struct verdict {
     enum run_phase phase;

@@ -50,6 +50,10 @@ static void on_listener(int fd, unsigned int events, void *arg)
     assert_true(fake->sock >= 0);
     loop_io_free(TAKE_PTR(fake->listener_io));
     assert_int_equal(loop_io_new(fake->loop, fake->sock, LOOP_READ, on_socket, fake, &fake->io), 0);
+    for (size_t i = 0; i < fake->check_count; i++) {
+        const struct proto_message message = {.type = PROTO_CHECK, .check = fake->checks[i]};
+        fake_jailer_say(fake, &message);
+    }
     fake_jailer_hello(fake);
 }
 
@@ -167,6 +171,8 @@ void fake_jailer_finished(struct fake_jailer *fake, const char *id, enum proto_e
                 .cpu_us = 45678,
                 .peak_memory_bytes = 9u << 20,
                 .timeout_ms = 20000,
+                .denied_count = 1,
+                .denied = {{101, 2}},
             },
     };
     memcpy(message.finished.id, id, strlen(id));

@@ -17,6 +17,8 @@ struct fake_jailer {
     int listener;
     struct loop_io *listener_io;
     struct loop_io *io;
+    const struct proto_check *checks; /* said before its hello to whom it has waited for */
+    size_t check_count;
     struct proto_message requests[MAX_FAKE_REQUESTS];
     size_t request_count;
     /* Called for each request, after it was kept; may be NULL. */

@@ -295,6 +295,59 @@ static void test_nothing_before_hello(void **state)
     assert_int_equal(create(test, ID_A, &test->a, &err), -ENOTCONN);
 }
 
+static bool has_turned(struct test *test)
+{
+    (void)test;
+    return true;
+}
+
+/* More of them than the socket has room for. */
+static void say_checks(struct test *test, unsigned int count)
+{
+    for (unsigned int i = 0; i < count; i++) {
+        struct proto_message message = {
+            .type = PROTO_CHECK, .check = {.level = PROTO_REQUIRED, .outcome = PROTO_OUTCOME_OK}};
+        (void)snprintf(message.check.name, sizeof(message.check.name), "check-%u", i);
+        while (proto_send(test->fake.sock, &message, NULL, 0) == -EAGAIN)
+            run_until(test, has_turned);
+    }
+}
+
+static void test_checks_come_before_hello(void **state)
+{
+    struct test *test = *state;
+    size_t count = 1;
+    connect_client(test);
+    say_checks(test, PROTO_MAX_CHECKS);
+    fake_jailer_hello(&test->fake);
+    run_until(test, is_ready);
+    const struct proto_check *checks = jailer_client_checks(test->client, &count);
+    assert_int_equal(count, PROTO_MAX_CHECKS);
+    assert_string_equal(checks[PROTO_MAX_CHECKS - 1].name, "check-95");
+    say_checks(test, 1);
+    run_until(test, is_over);
+    assert_int_equal(test->err.code, EPROTO);
+}
+
+static void test_no_checks(void **state)
+{
+    struct test *test = *state;
+    size_t count = 1;
+    connect_and_greet(test);
+    assert_null(jailer_client_checks(test->client, &count));
+    assert_int_equal(count, 0);
+}
+
+static void test_too_many_checks(void **state)
+{
+    struct test *test = *state;
+    connect_client(test);
+    say_checks(test, PROTO_MAX_CHECKS + 1);
+    run_until(test, is_over);
+    assert_int_equal(test->not_ready, 1);
+    assert_int_equal(test->err.code, EPROTO);
+}
+
 static void test_jailer_gone_before_hello(void **state)
 {
     struct test *test = *state;
@@ -478,6 +531,9 @@ int main(void)
         TEST(test_loss_tells_every_owner_once),
         TEST(test_last_words_come_before_the_loss),
         TEST(test_nothing_before_hello),
+        TEST(test_checks_come_before_hello),
+        TEST(test_no_checks),
+        TEST(test_too_many_checks),
         TEST(test_jailer_gone_before_hello),
         TEST(test_no_hello_in_time),
         TEST(test_other_version),

@@ -256,6 +256,7 @@ static void test_success(void **state)
     assert_true(status->start_us > 0 && status->completion_us >= status->start_us);
     assert_true(status->has_usage);
     assert_int_equal(status->usage.wall_ms, 1234);
+    assert_int_equal(status->denied[0].count, 2);
     assert_int_equal(status->usage.cpu_ms, 45);
     assert_int_equal(status->usage.peak_memory_bytes, 9u << 20);
     assert_string_equal(status->sandbox_id, ID);

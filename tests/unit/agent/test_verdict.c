@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define EXITED(code)  ((code) << 8)
@@ -73,6 +74,25 @@ static const struct finished_case finished_cases[] = {
      RUN_REASON_FORBIDDEN_SYSCALL,
      159,
      "ended by signal 31 (SIGSYS): the program made a system call that its profile forbids"},
+    {"a call of the kill list",
+     {.end = PROTO_END_FORBIDDEN, .wall_us = 120000, .forbidden_call = SYS_kexec_load},
+     {STARTED},
+     RUN_REASON_FORBIDDEN_SYSCALL,
+     159,
+     "killed after 0.1 s: the program called kexec_load, which ends every run"},
+    {"a call of the kill list, and we had asked too",
+     {.end = PROTO_END_FORBIDDEN, .forbidden_call = SYS_reboot},
+     {STARTED, .asked_reason = RUN_REASON_CANCELLED, .asked_message = "x"},
+     RUN_REASON_FORBIDDEN_SYSCALL,
+     159,
+     "killed after 0.0 s: the program called reboot, which ends every run"},
+    {"more refusals than are told apart",
+     {.end = PROTO_END_EXITED, .has_status = 1, .wait_status = EXITED(0), .denied_more = 1},
+     {STARTED},
+     RUN_REASON_COMPLETED,
+     0,
+     "exited with code 0; the counts in status.denied are lower bounds: more system calls may "
+     "have been refused"},
     {"SIGKILL by the kernel's memory kill",
      {.end = PROTO_END_EXITED,
       .has_status = 1,

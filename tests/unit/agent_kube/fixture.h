@@ -15,8 +15,10 @@ struct fixture {
     bool ended;
     struct error cause; /* code 0: it was told to end */
     /* What the jailer does. */
-    bool keeps_silent; /* about CREATE */
-    bool finishes;     /* a run as soon as it is started, with "hello\n" and exit code 0 */
+    bool keeps_silent;                /* about CREATE */
+    const struct proto_check *checks; /* says before its hello; check_count of them */
+    size_t check_count;
+    bool finishes; /* a run as soon as it is started, with "hello\n" and exit code 0 */
     /* What it has seen. */
     unsigned int unmarked_starts; /* without a mark in the spool */
 };
@@ -30,24 +32,23 @@ struct fixture {
 
 /* The SandboxNode, which isn't there at first. */
 #define NODE                                                                                       \
-    "{\"match\": \"GET " NODES "/node-a\", \"status\": 404}, {\"match\": \"POST " NODES             \
+    "{\"match\": \"GET " NODES "/node-a\", \"status\": 404}, {\"match\": \"POST " NODES            \
     "\", \"status\": 201, " VERSION("1") ", {\"match\": \"PATCH " NODES                            \
                                          "/node-a/status\", \"sticky\": true, " VERSION("2")
 
 /* A run as the API server has it. instance "$INSTANCE" is that of the agent. */
 #define RUN(name, version, phase, instance, id, meta, spec)                                        \
-    "{\"metadata\": {\"name\": \"" name "\", \"namespace\": \"team\", \"uid\": \"uid-" name         \
-    "\", \"generation\": 1, \"resourceVersion\": \"" version "\"" meta                              \
-    "}, \"spec\": {\"code\": \"print(1)\"" spec "}, \"status\": {\"phase\": \"" phase               \
-    "\", \"nodeName\": \"node-a\", \"agentInstance\": \"" instance "\", \"sandboxID\": \"" id       \
+    "{\"metadata\": {\"name\": \"" name "\", \"namespace\": \"team\", \"uid\": \"uid-" name        \
+    "\", \"generation\": 1, \"resourceVersion\": \"" version "\"" meta                             \
+    "}, \"spec\": {\"code\": \"print(1)\"" spec "}, \"status\": {\"phase\": \"" phase              \
+    "\", \"nodeName\": \"node-a\", \"agentInstance\": \"" instance "\", \"sandboxID\": \"" id      \
     "\", \"scheduledTime\": \"2026-01-01T00:00:00.000000Z\"}}"
 
 #define LIST(items)                                                                                \
     "{\"match\": \"limit=\", \"body\": {\"items\": [" items                                        \
     "], \"metadata\": {\"resourceVersion\": \"5\"}}}"
 #define EVENT(type, run) "{\"type\": \"" type "\", \"object\": " run "}"
-#define WATCH(chunks)                                                                              \
-    "{\"match\": \"watch=\", \"chunks\": [" chunks "], \"then\": \"hold\"}"
+#define WATCH(chunks)    "{\"match\": \"watch=\", \"chunks\": [" chunks "], \"then\": \"hold\"}"
 
 #define STATUS(name)         "PATCH " API "/namespaces/team/sandboxruns/" name "/status\", "
 #define PATCHED(name)        "{\"match\": \"" STATUS(name) VERSION("11")

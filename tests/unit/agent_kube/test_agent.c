@@ -72,9 +72,9 @@ static void test_the_same_sandbox_is_started_once(void **state)
     struct fixture f = {.finishes = true};
 
     fixture_start(&f, "[" NODE "," LIST(OURS("a", "4", ID_A)) "," PATCHED("a") "," WATCH(
-                          EVENT("MODIFIED", OURS("a", "6", ID_A)) ", {\"sleep\": 0.3}," EVENT(
-                              "MODIFIED", OURS("a", "7", ID_A)) "," EVENT("ADDED", OURS("b", "8",
-                                                                                        ID_B))) "]");
+                          EVENT("MODIFIED", OURS("a", "6", ID_A)) ", {\"sleep\": 1}," EVENT(
+                              "MODIFIED",
+                              OURS("a", "7", ID_A)) "," EVENT("ADDED", OURS("b", "8", ID_B))) "]");
     fixture_wait_jailer(&f, PROTO_CREATE, 2);
     server_run_for(&f.server, 200);
     assert_int_equal(fake_jailer_count(&f.jailer, PROTO_CREATE), 2);
@@ -158,17 +158,18 @@ static void test_a_refused_result_shrinks_to_its_core(void **state)
     (void)state;
     struct fixture f = {.finishes = true};
 
-    fixture_start(&f, "[" NODE "," LIST(OURS("a", "4", ID_A)) ", {\"match\": \"" STATUS(
-                          "a") "\"status\": 422}," GOT("a", OURS("a", "9", ID_A)) "," PATCH_FAILS("a",
-                                                                                              "422")
-                          "," GOT("a", OURS("a", "9", ID_A)) "," PATCH_FAILS("a", "422") "," GOT(
-                              "a", OURS("a", "9", ID_A)) "," PATCH_FAILS("a",
-                                                                     "422") "," GOT("a",
-                                                                                  OURS("a", "9",
-                                                                                       ID_A))
-                          "," PATCHED("a") "," PATCHED("a") "," WATCH("") "]");
+    fixture_start(
+        &f,
+        "[" NODE
+        "," LIST(OURS("a", "4", ID_A)) "," PATCH_FAILS("a", "422") "," GOT("a", OURS("a", "9", ID_A)) "," PATCH_FAILS(
+            "a",
+            "422") "," PATCH_FAILS("a",
+                                   "422") "," PATCH_FAILS("a",
+                                                          "422") "," PATCHED("a") "," WATCH("") "]");
     fixture_wait(&f, "The API server has refused the whole result", 1);
     server_run_for(&f.server, 200);
+    assert_int_equal(server_count(&f.server, "sandboxruns/a/status"), 5);
+    assert_int_equal(server_count(&f.server, SAID("phase", "Succeeded")), 5);
     assert_int_equal(fixture_spooled(), 0);
     fixture_stop(&f);
 }
@@ -178,9 +179,11 @@ static void test_an_outage_loses_nothing(void **state)
     (void)state;
     struct fixture f = {.finishes = true};
 
-    fixture_start(&f, "[" NODE "," LIST(OURS("a", "4", ID_A)) ", {\"match\": \"" STATUS(
-                          "a") "\"chunks\": [], \"then\": \"break\"}, {\"match\": \"" STATUS(
-                          "a") "\"status\": 503}," PATCH_FAILS("a", "403") "," PATCHED("a") "," WATCH("") "]");
+    fixture_start(
+        &f,
+        "[" NODE
+        "," LIST(OURS("a", "4", ID_A)) ", {\"match\": \"" STATUS("a") "\"chunks\": [], \"then\": \"break\"}, {\"match\": \"" STATUS(
+            "a") "\"status\": 503}," PATCH_FAILS("a", "403") "," PATCHED("a") "," WATCH("") "]");
     fixture_wait(&f, "sandboxruns/a/status", 1);
     assert_int_equal(fixture_spooled(), 1);
     fixture_wait(&f, "sandboxruns/a/status", 4);
@@ -197,11 +200,13 @@ static void test_runs_of_an_earlier_agent(void **state)
 
     fixture_spool("instances", "old\n");
     fixture_start(
-        &f, "[" NODE "," LIST(RUN("a", "4", "Scheduled", "old", ID_A, "", "") "," RUN(
-                "b", "4", "Scheduled", "unheard-of", ID_B, "", "") "," RUN(
-                "c", "4", "Running", "old", "11111111-2222-4333-8444-cccccccccccc", "", "") "," RUN(
-                "d", "4", "Failed", "old", "11111111-2222-4333-8444-dddddddddddd", "", "")) ","
-            PATCHED("a") "," PATCHED("b") "," PATCHED("c") "," WATCH("") "]");
+        &f,
+        "[" NODE "," LIST(RUN("a", "4", "Scheduled", "old", ID_A, "", "") "," RUN(
+            "b", "4", "Scheduled", "unheard-of", ID_B, "",
+            "") "," RUN("c", "4", "Running", "old", "11111111-2222-4333-8444-cccccccccccc", "",
+                        "") "," RUN("d", "4", "Failed", "old",
+                                    "11111111-2222-4333-8444-dddddddddddd", "",
+                                    "")) "," PATCHED("a") "," PATCHED("b") "," PATCHED("c") "," WATCH("") "]");
     fixture_wait(&f, SAID("phase", "Pending"), 1);
     fixture_wait(&f, SAID("reason", "AgentRestarted"), 2);
     server_run_for(&f.server, 100);
@@ -216,7 +221,7 @@ static void test_runs_of_an_earlier_agent(void **state)
 }
 
 #define ENTRY(id, name, rest)                                                                      \
-    "{\"version\":1,\"sandboxID\":\"" id "\",\"namespace\":\"team\",\"name\":\"" name               \
+    "{\"version\":1,\"sandboxID\":\"" id "\",\"namespace\":\"team\",\"name\":\"" name              \
     "\",\"uid\":\"uid-" name "\",\"startTime\":\"2026-01-02T00:00:00.000000Z\"" rest "}"
 
 static void test_what_an_earlier_agent_left_in_the_spool(void **state)
@@ -226,22 +231,29 @@ static void test_what_an_earlier_agent_left_in_the_spool(void **state)
 
     fixture_spool("instances", "old\n");
     /* A result, a mark, and a mark that can't be read. */
-    fixture_spool("run-" ID_A,
-                  ENTRY(ID_A, "a",
-                        ",\"status\":{\"phase\":\"Failed\",\"reason\":\"Error\",\"sandboxID\":\"" ID_A
-                        "\",\"exitCode\":7,\"stdout\":\"kept\"}"));
+    fixture_spool(
+        "run-" ID_A,
+        ENTRY(ID_A, "a",
+              ",\"status\":{\"phase\":\"Failed\",\"reason\":\"Error\",\"sandboxID\":\"" ID_A
+              "\",\"exitCode\":7,\"stdout\":\"kept\"}"));
     fixture_spool("run-" ID_B, ENTRY(ID_B, "b", ""));
     fixture_spool("run-11111111-2222-4333-8444-cccccccccccc", "{");
     fixture_spool("run-11111111-2222-4333-8444-dddddddddddd", "{");
     fixture_start(
         &f,
-        "[" NODE "," GOT("a", RUN("a", "4", "Running", "old", ID_A, "", "")) "," GOT(
-            "b", RUN("b", "4", "Scheduled", "old", ID_B, "", "")) "," PATCHED("a") "," PATCHED(
-            "b") "," PATCHED("c") "," LIST(RUN("a", "4", "Running", "old", ID_A, "", "") "," RUN(
-            "b", "4", "Scheduled", "old", ID_B, "", "") "," RUN("c", "4", "Scheduled", "old",
-                                                                "11111111-2222-4333-8444-"
-                                                                "cccccccccccc",
-                                                                "", "")) "," WATCH("") "]");
+        "[" NODE
+        "," GOT("a", RUN("a", "4", "Running", "old", ID_A, "", "")) "," GOT("b", RUN("b", "4", "Scheduled", "old", ID_B, "", "")) "," PATCHED(
+            "a") "," PATCHED("b") "," PATCHED("c") "," LIST(RUN("a", "4", "Running", "old", ID_A,
+                                                                "",
+                                                                "") "," RUN("b", "4", "Scheduled",
+                                                                            "old", ID_B, "",
+                                                                            "") "," RUN("c", "4",
+                                                                                        "Scheduled",
+                                                                                        "old",
+                                                                                        "11111111-2222-4333-8444-"
+                                                                                        "cccccccccccc",
+                                                                                        "",
+                                                                                        "")) "," WATCH("") "]");
     fixture_wait(&f, SAID("stdout", "kept"), 1);
     fixture_wait(&f, SAID("reason", "AgentRestarted"), 2);
     server_run_for(&f.server, 100);
@@ -258,10 +270,11 @@ static void test_no_more_than_the_jailer_offers(void **state)
     struct fixture f = {0};
 
     /* 1 GiB in all. */
-    fixture_start(&f, "[" NODE "," LIST(BIG("a", "4", ID_A) "," BIG("b", "4", ID_B) "," BIG(
-                          "c", "4", "11111111-2222-4333-8444-cccccccccccc")) "," PATCHED("a") ","
-                      PATCHED("a") "," PATCHED("b") "," PATCHED("b") "," PATCHED("c") "," PATCHED(
-                          "c") "," WATCH("") "]");
+    fixture_start(
+        &f,
+        "[" NODE
+        "," LIST(BIG("a", "4", ID_A) "," BIG("b", "4", ID_B) "," BIG("c", "4", "11111111-2222-4333-8444-cccccccccccc")) "," PATCHED(
+            "a") "," PATCHED("a") "," PATCHED("b") "," PATCHED("b") "," PATCHED("c") "," PATCHED("c") "," WATCH("") "]");
     fixture_wait_jailer(&f, PROTO_START, 2);
     server_run_for(&f.server, 200);
     assert_int_equal(fake_jailer_count(&f.jailer, PROTO_CREATE), 2);
@@ -275,10 +288,12 @@ static void test_invalid_runs_are_not_started(void **state)
     (void)state;
     struct fixture f = {0};
 
-    fixture_start(&f, "[" NODE "," LIST(RUN("a", "4", "Scheduled", "$INSTANCE", ID_A, "",
-                                            ", \"timeoutSeconds\": 600") "," RUN(
-                          "b", "4", "Scheduled", "$INSTANCE", ID_B, "", ", \"args\": \"x\"")) ","
-                      PATCHED("a") "," PATCHED("b") "," WATCH("") "]");
+    fixture_start(
+        &f,
+        "[" NODE "," LIST(
+            RUN("a", "4", "Scheduled", "$INSTANCE", ID_A, "", ", \"timeoutSeconds\": 600") "," RUN(
+                "b", "4", "Scheduled", "$INSTANCE", ID_B, "",
+                ", \"args\": \"x\"")) "," PATCHED("a") "," PATCHED("b") "," WATCH("") "]");
     fixture_wait(&f, SAID("reason", "InvalidSpec"), 2);
     assert_int_equal(server_count(&f.server, "spec.timeoutSeconds"), 1);
     assert_int_equal(server_count(&f.server, "spec.args"), 1);
@@ -299,8 +314,9 @@ static void test_deletion(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
         struct fixture f = {0};
         char script[8192];
-        (void)snprintf(script, sizeof(script), "[%s,%s,%s,%s,{\"match\": \"watch=\", \"chunks\": "
-                                               "[{\"sleep\": 0.4},%s], \"then\": \"hold\"}]",
+        (void)snprintf(script, sizeof(script),
+                       "[%s,%s,%s,%s,{\"match\": \"watch=\", \"chunks\": "
+                       "[{\"sleep\": 0.4},%s], \"then\": \"hold\"}]",
                        NODE, LIST(OURS("a", "4", ID_A)), PATCHED("a"), PATCHED("a"), words[i]);
         fixture_start(&f, script);
         fixture_wait_jailer(&f, PROTO_KILL, 1);
@@ -329,9 +345,9 @@ static void test_ending_gives_back_what_has_not_started(void **state)
     (void)state;
     struct fixture f = {.keeps_silent = true};
 
-    fixture_start(&f, "[" NODE "," LIST(OURS("a", "4", ID_A)) "," PATCHED("a") "," WATCH(
-                          "{\"sleep\": 0.5}," EVENT("ADDED", OURS("b", "6", ID_B))) "," PATCHED(
-                          "b") "]");
+    fixture_start(
+        &f, "[" NODE "," LIST(OURS("a", "4", ID_A)) "," PATCHED("a") "," WATCH(
+                "{\"sleep\": 0.5}," EVENT("ADDED", OURS("b", "6", ID_B))) "," PATCHED("b") "]");
     fixture_wait_jailer(&f, PROTO_CREATE, 1);
     agent_end(f.agent);
     fixture_wait(&f, SAID("phase", "Pending"), 1);
@@ -347,9 +363,9 @@ static void test_ending_waits_for_what_runs(void **state)
     (void)state;
     struct fixture f = {0};
 
-    fixture_start(&f, "[" NODE "," LIST(OURS("a", "4", ID_A)) "," PATCHED("a") "," PATCHED(
-                          "a") "," WATCH("{\"sleep\": 0.4}," EVENT("ADDED", OURS("b", "6", ID_B))) ","
-                      PATCHED("b") "]");
+    fixture_start(
+        &f, "[" NODE "," LIST(OURS("a", "4", ID_A)) "," PATCHED("a") "," PATCHED("a") "," WATCH(
+                "{\"sleep\": 0.4}," EVENT("ADDED", OURS("b", "6", ID_B))) "," PATCHED("b") "]");
     fixture_wait_jailer(&f, PROTO_START, 1);
     agent_end(f.agent);
     /* What comes now is given back. */
@@ -412,14 +428,76 @@ static void test_a_spool_that_is_in_use(void **state)
     spool_free(spool);
 }
 
+static const struct proto_check unmet[] = {
+    {PROTO_REQUIRED, PROTO_OUTCOME_OK, "root", "uid 0", ""},
+    {PROTO_REQUIRED, PROTO_OUTCOME_FAILED, "cgroup.writable", "it is read-only", "mount it anew"},
+};
+
+static void test_a_node_that_lacks_something_is_not_ready(void **state)
+{
+    (void)state;
+    struct fixture f = {.finishes = true, .checks = unmet, .check_count = ARRAY_SIZE(unmet)};
+
+    fixture_start(&f, "[" NODE "," LIST(OURS("a", "4", ID_A)) "," PATCHED("a") "," WATCH("") "]");
+    /* What was assigned all the same goes back, and nothing is started. */
+    fixture_wait(&f, SAID("phase", "Pending"), 1);
+    server_run_for(&f.server, 100);
+    assert_int_equal(fake_jailer_count(&f.jailer, PROTO_CREATE), 0);
+    assert_int_equal(server_count(&f.server, SAID("status", "True")), 0);
+    assert_true(server_count(&f.server, SAID("reason", "PreconditionFailed")) >= 1);
+    assert_true(server_count(&f.server, "The node lacks: cgroup.writable.") >= 1);
+    assert_true(server_count(&f.server, "it is read-only; mount it anew.") >= 1);
+    assert_false(f.ended);
+    agent_end(f.agent);
+    fixture_wait_end(&f);
+    assert_int_equal(f.cause.code, 0);
+    fixture_stop(&f);
+}
+
+/* The spool may be the very thing that is missing. */
+static void test_a_node_without_a_spool_says_what_it_lacks(void **state)
+{
+    (void)state;
+    struct fixture f = {.checks = unmet, .check_count = ARRAY_SIZE(unmet)};
+    struct spool *spool;
+
+    assert_int_equal(spool_open(server_path("spool"), &spool, NULL), 0);
+    fixture_start(&f, "[" NODE "]");
+    fixture_wait(&f, SAID("reason", "PreconditionFailed"), 1);
+    server_run_for(&f.server, 100);
+    assert_int_equal(server_count(&f.server, "limit="), 0);
+    agent_end(f.agent);
+    fixture_wait_end(&f);
+    assert_int_equal(f.cause.code, 0);
+    fixture_stop(&f);
+    spool_free(spool);
+}
+
+static void test_what_is_only_recommended_keeps_nothing_from_running(void **state)
+{
+    (void)state;
+    static const struct proto_check checks[] = {
+        {PROTO_RECOMMENDED, PROTO_OUTCOME_FAILED, "apparmor", "docker-default", "unconfine it"},
+        {PROTO_INFORMATION, PROTO_OUTCOME_FAILED, "landlock", "none", ""},
+    };
+    struct fixture f = {.finishes = true, .checks = checks, .check_count = ARRAY_SIZE(checks)};
+
+    fixture_start(&f, "[" NODE "," LIST(OURS("a", "4", ID_A)) "," PATCHED("a") "," WATCH("") "]");
+    fixture_wait(&f, SAID("phase", "Succeeded"), 1);
+    assert_true(server_count(&f.server, SAID("status", "True")) >= 1);
+    assert_int_equal(server_count(&f.server, "PreconditionFailed"), 0);
+    fixture_stop(&f);
+}
+
 static void test_a_node_that_is_deleted_comes_back(void **state)
 {
     (void)state;
     struct fixture f = {.finishes = true};
 
-    fixture_start(&f, "[{\"match\": \"GET " NODES "/node-a\", " VERSION("1") ", {\"match\": \"PATCH " NODES
-                      "/node-a/status\", \"status\": 404}," NODE "," LIST(OURS("a", "4", ID_A)) ","
-                      PATCHED("a") "," WATCH("") "]");
+    fixture_start(&f,
+                  "[{\"match\": \"GET " NODES "/node-a\", " VERSION(
+                      "1") ", {\"match\": \"PATCH " NODES "/node-a/status\", \"status\": 404}," NODE
+                           "," LIST(OURS("a", "4", ID_A)) "," PATCHED("a") "," WATCH("") "]");
     fixture_wait(&f, SAID("phase", "Succeeded"), 1);
     assert_int_equal(server_count(&f.server, "POST"), 1);
     fixture_stop(&f);
@@ -449,6 +527,9 @@ int main(void)
         TEST(test_the_jailer_is_lost),
         TEST(test_the_jailer_is_lost_before_the_start),
         TEST(test_a_spool_that_is_in_use),
+        TEST(test_a_node_that_lacks_something_is_not_ready),
+        TEST(test_a_node_without_a_spool_says_what_it_lacks),
+        TEST(test_what_is_only_recommended_keeps_nothing_from_running),
         TEST(test_a_node_that_is_deleted_comes_back),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

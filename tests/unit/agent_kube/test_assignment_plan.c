@@ -53,7 +53,8 @@ static const struct plan_case cases[] = {
     {"held, running", {RUNNING, .own = true, .state = ASSIGNMENT_HELD}, ASSIGNMENT_FORGET},
     {"held, over", {FAILED, .own = true, .state = ASSIGNMENT_HELD}, ASSIGNMENT_FORGET},
     /* Active. */
-    {"active", {SCHEDULED, .own = true, .room = true, .state = ASSIGNMENT_ACTIVE},
+    {"active",
+     {SCHEDULED, .own = true, .room = true, .state = ASSIGNMENT_ACTIVE},
      ASSIGNMENT_IGNORE},
     {"active, running", {RUNNING, .own = true, .state = ASSIGNMENT_ACTIVE}, ASSIGNMENT_IGNORE},
     {"active, deleted",
@@ -64,7 +65,8 @@ static const struct plan_case cases[] = {
      {.phase = RUN_PHASE_PENDING, .own = true, .state = ASSIGNMENT_ACTIVE},
      ASSIGNMENT_ABANDON},
     /* Its end is being written, or is written. */
-    {"writing", {SCHEDULED, .own = true, .room = true, .state = ASSIGNMENT_WRITING},
+    {"writing",
+     {SCHEDULED, .own = true, .room = true, .state = ASSIGNMENT_WRITING},
      ASSIGNMENT_IGNORE},
     {"writing, over", {FAILED, .own = true, .state = ASSIGNMENT_WRITING}, ASSIGNMENT_IGNORE},
     {"written, old event",

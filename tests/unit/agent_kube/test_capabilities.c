@@ -20,7 +20,8 @@ static void test_parse(void **state)
         {"Name:\tx\nCapPrm:\t0000000000000001\nCapEff:\t0000000000200000\nCapAmb:\t8000000000000000\n",
          0, 0x8000000000200001},
         {"Name:\tx\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n", -EINVAL, 0},
-        {"Name:\tx\nCapPrm:\t00\nCapEff:\t0000000000000000\nCapAmb:\t0000000000000000\n", -EINVAL, 0},
+        {"Name:\tx\nCapPrm:\t00\nCapEff:\t0000000000000000\nCapAmb:\t0000000000000000\n", -EINVAL,
+         0},
         {"", -EINVAL, 0},
     };
 

@@ -196,11 +196,14 @@ static void test_rubbish_in_the_directory(void **state)
         "{\"version\":2}",
         "{\"version\":1,\"sandboxID\":\"" ID_B "\"}",
         "{\"version\":1,\"sandboxID\":\"" ID_A "\",\"namespace\":\"n\",\"name\":\"a\"}",
-        "{\"version\":1,\"sandboxID\":\"" ID_A "\",\"namespace\":\"n\",\"name\":\"a\",\"uid\":\"u\","
+        "{\"version\":1,\"sandboxID\":\"" ID_A
+        "\",\"namespace\":\"n\",\"name\":\"a\",\"uid\":\"u\","
         "\"startTime\":\"yesterday\"}",
-        "{\"version\":1,\"sandboxID\":\"" ID_A "\",\"namespace\":\"n\",\"name\":\"a\",\"uid\":\"u\","
+        "{\"version\":1,\"sandboxID\":\"" ID_A
+        "\",\"namespace\":\"n\",\"name\":\"a\",\"uid\":\"u\","
         "\"startTime\":\"2026-01-01T00:00:00Z\",\"status\":{\"phase\":\"Running\"}}",
-        "{\"version\":1,\"sandboxID\":\"" ID_A "\",\"namespace\":\"n\",\"name\":\"a\",\"uid\":\"u\","
+        "{\"version\":1,\"sandboxID\":\"" ID_A
+        "\",\"namespace\":\"n\",\"name\":\"a\",\"uid\":\"u\","
         "\"startTime\":\"2026-01-01T00:00:00Z\",\"status\":[]}",
     };
 

@@ -112,8 +112,8 @@ static void test_room_of_an_object(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_buf struct buf text = BUF_INIT(8u << 20);
         cleanup_json cJSON *tree = NULL;
-        assert_int_equal(buf_append_str(&text, "{\"status\":{\"stdout\":\"old\"},\"spec\":{\"code\":\""),
-                         0);
+        assert_int_equal(
+            buf_append_str(&text, "{\"status\":{\"stdout\":\"old\"},\"spec\":{\"code\":\""), 0);
         for (size_t n = 0; n < cases[i].count; n++)
             assert_int_equal(buf_append_str(&text, cases[i].unit), 0);
         assert_int_equal(buf_append_str(&text, "\"}}"), 0);
@@ -164,10 +164,8 @@ static void test_give_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_amounts),
-        cmocka_unit_test(test_room),
-        cmocka_unit_test(test_room_of_an_object),
-        cmocka_unit_test(test_room_is_never_nothing),
+        cmocka_unit_test(test_amounts),           cmocka_unit_test(test_room),
+        cmocka_unit_test(test_room_of_an_object), cmocka_unit_test(test_room_is_never_nothing),
         cmocka_unit_test(test_give_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,9 +50,8 @@ static void test_after_patch(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(patches); i++)
-        assert_int_equal(status_after_patch(patches[i].write, patches[i].status,
-                                            patches[i].message, patches[i].amount,
-                                            patches[i].read_first),
+        assert_int_equal(status_after_patch(patches[i].write, patches[i].status, patches[i].message,
+                                            patches[i].amount, patches[i].read_first),
                          patches[i].step);
 }
 
@@ -75,9 +74,11 @@ static const struct {
     {STATUS_WRITE_RESULT,
      {SEEN, .same_uid = true, .same_sandbox = true, .phase = RUN_PHASE_SUCCEEDED},
      STATUS_STEP_TOO_LATE},
-    {STATUS_WRITE_RESULT, {SEEN, .same_uid = true, .phase = RUN_PHASE_SCHEDULED},
+    {STATUS_WRITE_RESULT,
+     {SEEN, .same_uid = true, .phase = RUN_PHASE_SCHEDULED},
      STATUS_STEP_TOO_LATE},
-    {STATUS_WRITE_RESULT, {SEEN, .same_sandbox = true, .phase = RUN_PHASE_RUNNING},
+    {STATUS_WRITE_RESULT,
+     {SEEN, .same_sandbox = true, .phase = RUN_PHASE_RUNNING},
      STATUS_STEP_GONE},
     {STATUS_WRITE_RUNNING,
      {SEEN, .same_uid = true, .same_sandbox = true, .phase = RUN_PHASE_SCHEDULED},
@@ -88,7 +89,8 @@ static const struct {
     {STATUS_WRITE_GIVE_BACK,
      {SEEN, .same_uid = true, .same_sandbox = true, .phase = RUN_PHASE_SCHEDULED},
      STATUS_STEP_PATCH},
-    {STATUS_WRITE_GIVE_BACK, {SEEN, .same_uid = true, .phase = RUN_PHASE_PENDING},
+    {STATUS_WRITE_GIVE_BACK,
+     {SEEN, .same_uid = true, .phase = RUN_PHASE_PENDING},
      STATUS_STEP_TOO_LATE},
     {STATUS_WRITE_RESULT, {.http_status = 404}, STATUS_STEP_GONE},
     {STATUS_WRITE_RESULT, {.http_status = 410}, STATUS_STEP_GONE},
