@@ -77,7 +77,7 @@ static bool is_directory(const char *path)
 int jailer_process_find_runtimes(const char *option, char ret_path[static MAX_PATH_CANDIDATE],
                                  struct error *err)
 {
-    static const char installed[] = "/usr/lib/sandboxrun/runtimes";
+    static const char installed[] = JAILER_RUNTIMES_DIR;
     char directory[MAX_PATH_CANDIDATE];
     char built[MAX_PATH_CANDIDATE];
     if (option) {
@@ -142,8 +142,9 @@ static int spawn(const char *program, char *const argv[], int sock, pid_t *ret_p
     return -r;
 }
 
-int jailer_process_start(const char *program, const char *runtimes_dir,
-                         struct jailer_process *ret_process, struct error *err)
+/* extra is one more argument, or NULL. */
+static int start(const char *program, const char *runtimes_dir, char *extra,
+                 struct jailer_process *ret_process, struct error *err)
 {
     int socks[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) < 0)
@@ -168,6 +169,7 @@ int jailer_process_start(const char *program, const char *runtimes_dir,
         (char[]){"text"},
         (char[]){"--log-level"},
         (char[]){"warn"},
+        extra,
         NULL,
     };
     pid_t pid;
@@ -176,6 +178,18 @@ int jailer_process_start(const char *program, const char *runtimes_dir,
         return error_set_errno(err, -r, "start %s", program);
     *ret_process = (struct jailer_process){.pid = pid, .sock = TAKE_FD(ours)};
     return 0;
+}
+
+int jailer_process_start(const char *program, const char *runtimes_dir,
+                         struct jailer_process *ret_process, struct error *err)
+{
+    return start(program, runtimes_dir, NULL, ret_process, err);
+}
+
+int jailer_process_start_check(const char *program, const char *runtimes_dir,
+                               struct jailer_process *ret_process, struct error *err)
+{
+    return start(program, runtimes_dir, (char[]){"--check"}, ret_process, err);
 }
 
 static int wait_for_end(pid_t pid, struct error *err)

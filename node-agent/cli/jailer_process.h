@@ -25,12 +25,18 @@ int jailer_process_find(const char *option, char ret_path[static MAX_PATH_CANDID
                         struct error *err);
 
 /* Where the runtimes are: `option` if given, else runtimes/ of the build directory that our
- * program lies in, else /usr/lib/sandboxrun/runtimes. */
+ * program lies in, else JAILER_RUNTIMES_DIR. */
 int jailer_process_find_runtimes(const char *option, char ret_path[static MAX_PATH_CANDIDATE],
                                  struct error *err);
 
+#define JAILER_RUNTIMES_DIR "/usr/lib/sandboxrun/runtimes"
+
 int jailer_process_start(const char *program, const char *runtimes_dir,
                          struct jailer_process *ret_process, struct error *err);
+
+/* One that looks at every precondition, sends what it finds and ends. */
+int jailer_process_start_check(const char *program, const char *runtimes_dir,
+                               struct jailer_process *ret_process, struct error *err);
 
 /* Closes our end if it is still there, and waits for the jailer's sweep and end.
  * -ECHILD with how it ended unless that was exit status 0; -ETIMEDOUT. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandboxrun: runs SandboxRun files on this machine, without a cluster. Theory of operation.
+ * sandboxrun: runs SandboxRun files on this machine, without a cluster, and tells whether it can
+ * (doctor_command.c). Theory of operation.
  *
  * Processes and users. Two programs: this one and sandboxrun-jailer, its child.
  *
@@ -32,13 +33,17 @@
  * - If a reader of our output stalls, the program's pipes fill up and it waits; its deadline is
  *   the jailer's and comes all the same, and a signal ends our own wait.
  */
+#include "node-agent/cli/doctor_command.h"
 #include "node-agent/cli/exit_code.h"
 #include "node-agent/cli/message.h"
 #include "node-agent/cli/run_command.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int help_command(int argc, char **argv);
 static int version_command(int argc, char **argv);
@@ -49,6 +54,7 @@ static const struct {
     int (*fn)(int argc, char **argv);
 } commands[] = {
     {"run", "run SandboxRun files or Python programs on this machine", run_command},
+    {"doctor", "look at every precondition of this machine, and try a sandbox", doctor_command},
     {"help", "this text; `sandboxrun COMMAND --help` says more about one", help_command},
     {"version", "the version of this program", version_command},
     {"--help", NULL, help_command},
@@ -93,8 +99,24 @@ static int version_command(int argc, char **argv)
     return fflush(stdout) != 0;
 }
 
+/* A descriptor that the caller has closed would be the next one that is opened: the program's
+ * output would go into a file or into the socket to the jailer. In its place stands one that fails.
+ */
+static int fill_standard_fds(void)
+{
+    static const int modes[] = {
+        [STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_RDONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd] | O_CLOEXEC) != fd)
+            return -errno;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (fill_standard_fds() < 0)
+        return EXIT_CODE_REFUSED;
     if (argc < 2) {
         print_help(stderr);
         return EXIT_CODE_USAGE;

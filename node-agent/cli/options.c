@@ -215,13 +215,10 @@ static int bad_option(int problem, char **argv, struct error *err)
 
 static int check_inputs(const struct run_options *options, struct error *err)
 {
-    size_t programs = 0;
     size_t stdins = options->program.stdin_path && strcmp(options->program.stdin_path, "-") == 0;
     const char *document = NULL;
     for (size_t i = 0; options->inputs[i]; i++) {
-        if (options_is_program(options->inputs[i]))
-            programs++;
-        else if (!document)
+        if (!document && !options_is_program(options->inputs[i]))
             document = options->inputs[i];
         if (strcmp(options->inputs[i], "-") == 0)
             stdins++;

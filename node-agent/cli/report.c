@@ -8,10 +8,13 @@
 #include "node-agent/cli/writer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
-#define MAX_LINE_BYTES (2u * MAX_STATUS_MESSAGE)
+/* Of an end: the message, a name, the usage, what was refused. */
+#define MAX_LINE_BYTES  (2u * MAX_STATUS_MESSAGE)
+#define MAX_DENIED_TEXT 512
 
 /* Any number of objects at their longest, indented. */
 #define MAX_OBJECTS_BYTES ((size_t)MAX_DOCUMENTS * 4 * MAX_OBJECT_BYTES)
@@ -140,6 +143,23 @@ static void format_usage(const struct run_status *status, char *ret_text, size_t
                        (double)status->usage.peak_memory_bytes / (1024.0 * 1024.0));
 }
 
+/* And what the sandbox refused: "; refused: ptrace 3 times, io_uring_setup". Cut at the room. */
+static void format_denied(const struct run_status *status, char *ret_text, size_t size)
+{
+    size_t len = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < status->denied_count && len < size; i++) {
+        const struct run_denied *denied = &status->denied[i];
+        int n = snprintf(ret_text + len, size - len, "%s%s", i == 0 ? "; refused: " : ", ",
+                         denied->target);
+        len += n > 0 ? (size_t)n : 0;
+        if (denied->count > 1 && len < size) {
+            n = snprintf(ret_text + len, size - len, " %" PRIu64 " times", denied->count);
+            len += n > 0 ? (size_t)n : 0;
+        }
+    }
+}
+
 /* Whether an end needs a line even where nobody may be watching: the program's own end is told by
  * its exit code and its own words, a cancellation and the jailer's loss by whoever caused or saw
  * them; everything else that the platform does needs an explanation. */
@@ -157,11 +177,14 @@ static bool needs_line(const struct report *report, const struct run_status *sta
 
 static void write_end(struct report *report, size_t index, const struct run_status *status)
 {
-    char usage[64] = "";
-    if (report->to_person)
+    char usage[64] = "", denied[MAX_DENIED_TEXT] = "";
+    if (report->to_person) {
         format_usage(status, usage, sizeof(usage));
-    write_line(report, "%s%s: %s: %s%s", report->live ? "sandboxrun: " : "==> ",
-               name_of(report, index), run_reason_name(status->reason), status->message, usage);
+        format_denied(status, denied, sizeof(denied));
+    }
+    write_line(report, "%s%s: %s: %s%s%s", report->live ? "sandboxrun: " : "==> ",
+               name_of(report, index), run_reason_name(status->reason), status->message, usage,
+               denied);
 }
 
 /* Several runs at once: each one's output in one piece, under a line that says whose it is. */

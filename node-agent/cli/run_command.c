@@ -129,6 +129,10 @@ static int take_signals(struct command *command, struct error *err)
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     if (sigaction(SIGPIPE, &ignore, NULL) < 0)
         return error_set_errno(err, errno, "ignore SIGPIPE");
+    /* Of a child whose end is ignored nobody learns how it ended. */
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    if (sigaction(SIGCHLD, &usual, NULL) < 0)
+        return error_set_errno(err, errno, "take notice of SIGCHLD");
     return 0;
 }
 

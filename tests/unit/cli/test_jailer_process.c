@@ -65,6 +65,21 @@ static void test_what_it_is_given(void **state)
     assert_non_null(strstr(buf_str(&said), "\nleads\n"));
 }
 
+static void test_one_that_looks(void **state)
+{
+    struct scratch_dir *dir = *state;
+    char path[128];
+    struct jailer_process process;
+    struct error err;
+    put_script(dir, "exit 1", path);
+    assert_int_equal(jailer_process_start_check(path, "/r", &process, &err), 0);
+    assert_int_equal(jailer_process_stop(&process, &err), -ECHILD);
+    cleanup_buf struct buf said = BUF_INIT(4096);
+    read_said(dir, &said);
+    assert_non_null(strstr(buf_str(&said), "args: --fd 3 --runtimes-dir /r --log-format text "
+                                           "--log-level warn --check\n"));
+}
+
 static void test_bad_ends(void **state)
 {
     struct scratch_dir *dir = *state;
@@ -132,8 +147,9 @@ static void test_find_runtimes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_it_is_given), TEST(test_bad_ends), TEST(test_killed),
-        TEST(test_not_startable),    TEST(test_find),     TEST(test_find_runtimes),
+        TEST(test_what_it_is_given), TEST(test_one_that_looks), TEST(test_killed),
+        TEST(test_what_it_is_given), TEST(test_bad_ends),       TEST(test_killed),
+        TEST(test_not_startable),    TEST(test_find),           TEST(test_find_runtimes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
