@@ -284,7 +284,7 @@ class TestPods(unittest.TestCase):
 
     def test_the_jailer_has_the_capabilities_that_it_asks_for(self):
         source = read(os.path.join(ROOT, "node-agent/jailer/caps.c"))
-        needed = set(re.findall(r'\{CAP_\w+, "CAP_(\w+)"\}', source))
+        needed = set(re.findall(r'\{CAP_\w+, "CAP_(\w+)", "[^"]+", false\}', source))
         self.assertGreater(len(needed), 5)
         added = containers(self.node)["jailer"]["securityContext"]["capabilities"]["add"]
         self.assertEqual(sorted(added), sorted(needed))

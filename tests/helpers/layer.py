@@ -3,7 +3,8 @@
 
 PATTERN (as in `python3 -m unittest -k`) picks tests by name. The last line of output is
 `LAYER: N passed, N failed, N skipped`, which hack/test.sh reads. The exit status is 0 if nothing
-failed; with CI=true only if nothing was skipped either.
+failed; with CI=true only if nothing was skipped either. A layer may have a line of its own before
+the last: a suite of its sets `last_words` of the result that it is run with.
 """
 
 import os
@@ -22,6 +23,7 @@ class LayerResult(unittest.TextTestResult):
         super().__init__(stream, descriptions, verbosity)
         self.passed = 0
         self.started_at = 0.0
+        self.last_words = None
 
     def startTest(self, test):
         self.started_at = time.monotonic()
@@ -60,6 +62,8 @@ def main(argv):
     if result.passed + failed + skipped == 0:
         print(f"layer.py: no test in {directory} matches", file=sys.stderr)
         failed = 1
+    if result.last_words:
+        print(result.last_words)
     print(f"{layer}: {result.passed} passed, {failed} failed, {skipped} skipped", flush=True)
     if failed or (skipped and os.environ.get("CI") == "true"):
         return 1

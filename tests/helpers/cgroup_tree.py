@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cgroups of jailers on this machine, whichever version they use."""
+
+import glob
+import os
+
+ROOT = "/sys/fs/cgroup"
+
+
+def _bases(parent):
+    """PARENT in the v2 hierarchy and in every v1 one."""
+    return [*glob.glob(os.path.join(ROOT, parent)), *glob.glob(os.path.join(ROOT, "*", parent))]
+
+
+def sandboxes_below(parent, depth=2):
+    """Cgroups of live sandboxes below a jailer's parent; with depth=1 the jailers' own."""
+    pattern = ["jailer-*", "*"][:depth]
+    found = [path.rstrip("/") for base in _bases(parent)
+             for path in glob.glob(os.path.join(base, *pattern, ""))]
+    return sorted(found)
+
+
+def processes_below(parent):
+    """Pids of everything that lives in a sandbox below a jailer's parent."""
+    pids = set()
+    for path in sandboxes_below(parent):
+        try:
+            with open(os.path.join(path, "cgroup.procs"), encoding="ascii") as file:
+                pids.update(map(int, file.read().split()))
+        except OSError:
+            continue  # it went meanwhile
+    return pids
+
+
+def parent_is_gone(parent):
+    return not _bases(parent)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program for which one system call fails with EPERM, to see what it makes of that.
+
+    deny.py NAME[:ARGUMENT=VALUE[/MASK]]... -- PROGRAM [ARGUMENT...]
+
+A rule with conditions holds if all of them do: ARGUMENT is 0 to 5, VALUE and MASK are compared
+with the lower 32 bits. Needs CAP_SYS_ADMIN, and so leaves no_new_privs as it is.
+"""
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+import sys
+
+# By machine: the number of the architecture for AUDIT_ARCH, and of the system calls.
+MACHINES = {
+    "x86_64": (0xC000003E, {
+        "capset": 126, "close_range": 436, "execve": 59, "ioctl": 16,
+        "landlock_add_rule": 445, "landlock_create_ruleset": 444, "landlock_restrict_self": 446,
+        "mount": 165, "prctl": 157, "prlimit64": 302, "seccomp": 317, "sendmsg": 46,
+        "setgroups": 116, "sethostname": 170, "setns": 308, "setresgid": 119, "setresuid": 117, "setsid": 112, "signalfd4": 289, "unshare": 272}),
+    "aarch64": (0xC00000B7, {
+        "capset": 91, "close_range": 436, "execve": 221, "ioctl": 29,
+        "landlock_add_rule": 445, "landlock_create_ruleset": 444, "landlock_restrict_self": 446,
+        "mount": 40, "prctl": 167, "prlimit64": 261, "seccomp": 277, "sendmsg": 211,
+        "setgroups": 159, "sethostname": 161, "setns": 268, "setresgid": 149, "setresuid": 147, "setsid": 157, "signalfd4": 74, "unshare": 97}),
+}  # fmt: skip
+
+LOAD, JUMP_IF_EQUAL, AND, RETURN = 0x20, 0x15, 0x54, 0x06
+AT_NUMBER, AT_ARCHITECTURE, AT_ARGUMENTS = 0, 4, 16
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
+
+
+def parse(rule):
+    """(name, [(argument, value, mask)]) of a rule in text form."""
+    name, *conditions = rule.split(":")
+    parsed = []
+    for condition in conditions:
+        argument, _, value = condition.partition("=")
+        value, _, mask = value.partition("/")
+        parsed.append((int(argument), int(value, 0), int(mask or "0xffffffff", 0)))
+    return name, parsed
+
+
+def compile_rule(number, conditions):
+    """Instructions that refuse, or fall through to what follows."""
+    checks = [[(LOAD, 0, 0, AT_NUMBER)], *(
+        [(LOAD, 0, 0, AT_ARGUMENTS + 8 * argument), (AND, 0, 0, mask)]
+        for argument, _, mask in conditions)]
+    values = [number, *(value for _, value, _ in conditions)]
+    length = sum(len(check) + 1 for check in checks) + 1
+    code = []
+    for check, value in zip(checks, values, strict=True):
+        code += check
+        code.append((JUMP_IF_EQUAL, 0, length - len(code) - 1, value))
+    return [*code, (RETURN, 0, 0, REFUSE)]
+
+
+def compile_rules(rules):
+    architecture, numbers = MACHINES[platform.machine()]
+    code = [(LOAD, 0, 0, AT_ARCHITECTURE), (JUMP_IF_EQUAL, 1, 0, architecture),
+            (RETURN, 0, 0, ALLOW)]  # fmt: skip
+    for rule in rules:
+        name, conditions = parse(rule)
+        code += compile_rule(numbers[name], conditions)
+    code.append((RETURN, 0, 0, ALLOW))
+    return b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
+
+
+def install(code):
+    libc = ctypes.CDLL(None, use_errno=True)
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer))
+    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), "PR_SET_SECCOMP")
+
+
+def main():
+    end = sys.argv.index("--")
+    install(compile_rules(sys.argv[1:end]))
+    os.execvp(sys.argv[end + 1], sys.argv[end + 1 :])
+
+
+if __name__ == "__main__":
+    main()

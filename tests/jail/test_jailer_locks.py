@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lock that can't be set fails the run and is named; nothing runs without it, nothing is left."""
+
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+from helpers import jailer_protocol as protocol
+from helpers.cgroup_tree import parent_is_gone, sandboxes_below
+from helpers.jailer_process import children_of, descriptors_of
+from helpers.local import RUNTIMES, program
+
+DENY = os.path.join(os.path.dirname(os.path.abspath(protocol.__file__)), "deny.py")
+PARENT = "sandboxrun-locks"
+# Other jailers of this machine have other parents, and so must have other uids.
+OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100000000")
+
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+MS_TMPFS, MS_PROC = 2 | 4, 1 | 2 | 4 | 8
+PR_SET_PDEATHSIG, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 28, 38, 47
+SECBIT_NO_SETUID_FIXUP = 4
+RLIMIT_NPROC, RLIMIT_NICE = 6, 13
+
+# The system call that is refused, the lock that must be named, a word of the text.
+CASES = [
+    ("close_range", "descriptors", "close"),
+    (f"unshare:0={CLONE_NEWNET}/{CLONE_NEWNET}", "namespaces", "new namespaces"),
+    ("sethostname", "namespaces", "host name"),
+    (f"mount:3={MS_TMPFS}", "mounts", "/tmp"),
+    (f"mount:3={MS_PROC}", "mounts", "/proc"),
+    (f"prlimit64:1={RLIMIT_NICE}", "rlimits", "RLIMIT_NICE"),
+    (f"prlimit64:1={RLIMIT_NPROC}", "rlimits", "RLIMIT_NPROC"),
+    ("setgroups", "user-namespace", "groups"),
+    ("setresgid", "user-namespace", "gid"),
+    ("setresuid", "user-namespace", "uid"),
+    (f"unshare:0={CLONE_NEWUSER}", "user-namespace", "user namespace"),
+    (f"prctl:0={PR_SET_SECUREBITS}:1={SECBIT_NO_SETUID_FIXUP}", "user-namespace", "capabilities"),
+    (f"prctl:0={PR_CAP_AMBIENT}", "capabilities", "ambient"),
+    (f"prctl:0={PR_SET_SECUREBITS}:1=1/1", "capabilities", "secure bits"),
+    (f"prctl:0={PR_SET_PDEATHSIG}", "parent-death", "death signal"),
+    (f"prctl:0={PR_SET_NO_NEW_PRIVS}", "no-new-privs", "no_new_privs"),
+    # SECCOMP_SET_MODE_FILTER; the jailer itself only asks for sizes.
+    ("seccomp:0=1", "seccomp", "filter"),
+    ("setsid", "exec", "session"),
+]
+
+
+def denying(rule):
+    """A jailer for which the system call fails, and for its children."""
+    return protocol.Jailer(program("sandboxrun-jailer"), RUNTIMES, *OPTIONS,
+                           wrapper=(sys.executable, DENY, rule, "--"))
+
+
+class TestLocks(unittest.TestCase):
+    def check_refused(self, jailer, lock, text):
+        counts = []
+        for _ in range(5):
+            result = jailer.run("print('ran')")
+            self.assertFalse(result.created)
+            self.assertEqual(result.refused["lock"], lock, result.refused)
+            self.assertIn(text, result.refused["text"])
+            self.assertEqual(sandboxes_below(PARENT), [])
+            self.assertNotIn("reaper", children_of(jailer))
+            counts.append(len(descriptors_of(jailer)[0]))
+        # With the second run the jailer gets its helper: a socket and a pidfd; no more after that.
+        self.assertLessEqual(max(counts), counts[0] + 2)
+
+    def test_each_lock_is_named_when_it_can_not_be_set(self):
+        for rule, lock, text in CASES:
+            with self.subTest(rule=rule), denying(rule) as jailer:
+                self.check_refused(jailer, lock, text)
+                self.assertEqual(jailer.stop(), 0)
+            self.assertTrue(parent_is_gone(PARENT))
+
+    def test_the_wrapper_itself_changes_nothing(self):
+        # A call that nobody makes: the cases above fail for their own reason.
+        with denying("signalfd4:0=77") as jailer:
+            self.assertEqual(jailer.run("print('ran')").stdout, b"ran\n")
+
+    def test_a_cgroup_that_can_not_be_made(self):
+        with protocol.Jailer(program("sandboxrun-jailer"), RUNTIMES, *OPTIONS) as jailer:
+            sandbox = protocol.new_id()
+            taken = [os.path.join(slot, sandbox) for slot in sandboxes_below(PARENT, depth=1)]
+            os.mkdir(taken[-1])
+            jailer.connection.create(sandbox)
+            kind, fields, _ = jailer.connection.receive_about(sandbox)
+            self.assertEqual((kind, fields["lock"]), (protocol.REFUSED, "cgroup"), fields)
+            self.assertIn(sandbox, fields["text"])
+            self.assertEqual(jailer.run("print('ran')").stdout, b"ran\n")
+
+    def test_a_program_that_can_not_be_executed(self):
+        with tempfile.TemporaryDirectory() as runtimes:
+            root = os.path.join(runtimes, "broken")
+            for path in ("tmp", "proc", "dev", "home/sandbox", "usr/bin", "usr/lib/sandboxrun"):
+                os.makedirs(os.path.join(root, path))
+            for path, text in (("version", "0"), ("runner.pyc", "")):
+                with open(os.path.join(root, "usr/lib/sandboxrun", path), "w",
+                          encoding="ascii") as file:
+                    file.write(text)
+            interpreter = os.path.join(root, "usr/bin/python3")
+            with open(interpreter, "w", encoding="ascii") as file:
+                file.write("no program")
+            os.chmod(interpreter, 0o755)
+            with protocol.Jailer(program("sandboxrun-jailer"), runtimes, *OPTIONS) as jailer:
+                result = jailer.run("", runtime="broken")
+        self.assertEqual(result.refused["lock"], "exec", result.refused)
+        self.assertIn("/usr/bin/python3", result.refused["text"])
+        shutil.rmtree(runtimes, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
