@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 
-layers_all=(unit fuzz runtime jail vm controlplane chart cluster lint)
+layers_all=(unit fuzz runtime jail escape vm controlplane chart cluster lint)
 
 usage() {
     cat <<TXT
@@ -17,7 +17,8 @@ Layers: ${layers_all[*]} (default: all)
   fuzz     every parser's stored corpus, with AddressSanitizer and UBSan
   runtime  the runner inside the jail against python3 itself (no root needed)
   jail     the jail from inside, the examples and the command line (needs root)
-  vm       the same in a virtual machine whose only cgroups are v2 (needs root and qemu)
+  escape   the attempts to get out, each with the refusal it must meet (needs root)
+  vm       the jail's tests in a virtual machine whose only cgroups are v2 (needs root and qemu)
   controlplane  the API server that the next two layers use (needs Go)
   cluster  controller and agents against a real API server (needs root and Go)
   chart    manifests and chart: lint, render, strict dry run (needs Go)
@@ -134,10 +135,11 @@ layer_fuzz() {
 mkdir -p build/test-logs
 ./hack/deps.sh --check test >/dev/null || ./hack/deps.sh test || exit 1
 
-if wants jail || wants vm || wants cluster || wants chart || wants runtime || wants lint; then
+if wants jail || wants escape || wants vm || wants cluster || wants chart || wants runtime ||
+    wants lint; then
     build release -DSANDBOXRUN_WERROR="$werror" || exit 1
 fi
-if wants runtime || wants jail || wants vm || wants cluster; then
+if wants runtime || wants jail || wants escape || wants vm || wants cluster; then
     ./hack/make-runtime.sh || exit 1
 fi
 if wants cluster || wants chart || wants controlplane; then

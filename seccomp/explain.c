@@ -21,7 +21,9 @@ static void format_action(enum policy_action action, unsigned errno_ret, struct 
     case POLICY_ACTION_ERRNO:
         break;
     }
-    if (name)
+    if (errno_ret == 0)
+        (void)buf_append_str(cell, "success");
+    else if (name)
         (void)buf_append_str(cell, name);
     else
         (void)buf_printf(cell, "errno %u", errno_ret);

@@ -157,9 +157,6 @@ static int get_action(const cJSON *object, const char *key, const char *errno_ke
         r = get_number(object, errno_key, MAX_ERRNO, &number, place, err);
         if (r < 0)
             return r;
-        if (number == 0)
-            return error_set(err, EINVAL, "%s has \"%s\": 0, which a program takes for success",
-                             place->text, errno_key);
     } else if (cJSON_HasObjectItem(object, errno_key)) {
         return error_set(err, EINVAL, "%s has \"%s\" without SCMP_ACT_ERRNO", place->text,
                          errno_key);
@@ -256,6 +253,31 @@ static int parse_names(const cJSON *array, struct policy_rule *rule, const struc
     return 0;
 }
 
+/* An errno of 0 is success to a program, without the call having been made. That is honest only
+ * where there is nothing to do: all files that a program can write are in memory. */
+static int check_success(const struct policy *policy, const struct policy_rule *rule,
+                         const struct place *place, struct error *err)
+{
+    static const char *const idle[] = {"fdatasync", "fsync"};
+
+    if (policy_reports(policy, rule))
+        return error_set(
+            err, EINVAL,
+            "%s has \"errnoRet\": 0 and needs \"report\": false: a success is no refusal",
+            place->text);
+    for (size_t i = 0; i < rule->n_names; i++) {
+        bool found = false;
+
+        for (size_t j = 0; j < ARRAY_SIZE(idle) && !found; j++)
+            found = strcmp(rule->names[i], idle[j]) == 0;
+        if (!found)
+            return error_set(err, EINVAL,
+                             "%s has \"errnoRet\": 0 for %s, which a program takes for success",
+                             place->text, rule->names[i]);
+    }
+    return 0;
+}
+
 static int parse_rule(const cJSON *object, const struct policy *policy, struct policy_rule *rule,
                       const struct place *place, struct error *err)
 {
@@ -272,6 +294,8 @@ static int parse_rule(const cJSON *object, const struct policy *policy, struct p
         r = get_report(object, rule, policy, place, err);
     if (r == 0)
         r = parse_names(json_get(object, "names"), rule, place, err);
+    if (r == 0 && rule->action == POLICY_ACTION_ERRNO && rule->errno_ret == 0)
+        r = check_success(policy, rule, place, err);
     if (r < 0)
         return r;
     args = cJSON_GetObjectItemCaseSensitive(object, "args");
@@ -401,6 +425,9 @@ int policy_parse(const char *bytes, size_t len, struct policy **ret_policy, stru
     if (r == 0)
         r = get_action(tree, "defaultAction", "defaultErrnoRet", &policy->default_action,
                        &policy->default_errno, &top, err);
+    if (r == 0 && policy->default_action == POLICY_ACTION_ERRNO && policy->default_errno == 0)
+        r = error_set(err, EINVAL,
+                      "%s has \"defaultErrnoRet\": 0, which a program takes for success", top.text);
     if (r == 0 && policy->default_action == POLICY_ACTION_ALLOW)
         r = error_set(err, EINVAL, "%s allows what it doesn't name", top.text);
     if (r == 0)

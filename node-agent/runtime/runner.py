@@ -157,6 +157,8 @@ def compile_or_hand_over(path, code):
         compiled = compile_by_exec(path, code)
         if warnings.tell():  # they name no file and no line
             warnings.seek(0)
+            warnings.truncate()
+            globals().pop("__warningregistry__", None)  # by which Python 3.13 gives them once
             compiled = compile(code, path, "exec", dont_inherit=True)
     except BaseException:
         os.execv(sys.executable, [sys.executable, "-I", "-u", "-B", *sys.argv])

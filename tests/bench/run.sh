@@ -10,6 +10,7 @@ usage() {
 usage: sudo tests/bench/run.sh [--quick] [--json]
 
   cold runs: the bare interpreter, bubblewrap and the jail take turns (tests/bench/cold.c)
+  each lock of a jail, in microseconds, against a plain clone (tests/bench/locks.c)
   through the API server: create -> Finished with stages, idle memory (tests/bench/api.py)
   --quick  fewer rounds, under a minute once everything is built
   --json   one JSON object on stdout and nothing else
@@ -35,7 +36,7 @@ fi
 {
     ./hack/deps.sh test
     cmake --preset release
-    cmake --build --preset release --target programs bench_cold
+    cmake --build --preset release --target programs bench_cold bench_locks
     ./hack/make-runtime.sh
     tests/controlplane/build.sh
 } >&2
@@ -44,14 +45,20 @@ cold=$(build/release/bin/bench_cold build/release/bin/sandboxrun-jailer build/ru
     "$rounds")
 quiet=$(build/release/bin/bench_cold build/release/bin/sandboxrun-jailer build/runtimes python3.12 \
     "$((rounds / 4))" 100)
+locks=$(build/release/bin/bench_locks build/runtimes python3.12 "$rounds")
 api=$(PYTHONPATH=tests python3 tests/bench/api.py --runs "$runs")
 
-python3 - "$json" "$cold" "$quiet" "$api" <<'PY'
+python3 - "$json" "$cold" "$quiet" "$locks" "$api" <<'PY'
 import json
 import sys
 
-as_json, cold, quiet, api = sys.argv[1] == "1", *map(json.loads, sys.argv[2:])
-figures = {**cold, **{f"quiet_{k}": v for k, v in quiet.items()}, **api}
+as_json, cold, quiet, locks, api = sys.argv[1] == "1", *map(json.loads, sys.argv[2:])
+figures = {**cold, **{f"quiet_{k}": v for k, v in quiet.items()}}
+figures["plain_clone_us"] = locks["plain_clone"]["median"]
+for step in locks["network_made_ahead"]:
+    name = f"lock_{step['lock'].replace('-', '_')}_us"
+    figures[name] = round(figures.get(name, 0) + step["median"], 1)
+figures |= api
 if as_json:
     print(json.dumps(figures))
 else:

@@ -3,10 +3,13 @@
 process that starts in it."""
 
 import contextlib
+import errno
 import os
+import time
 
 CONTROLLERS = {"memory", "cpu", "cpuacct", "pids"}
 ENABLE = "+memory +cpu +pids"
+WITHIN_S = 20
 
 
 def _hierarchies():
@@ -29,6 +32,20 @@ def _write(path, name, text):
         file.write(text)
 
 
+def _remove(top):
+    """What was killed a moment ago may still be inside."""
+    deadline = time.monotonic() + WITHIN_S
+    while True:
+        try:
+            for path, _, _ in os.walk(top, topdown=False):
+                os.rmdir(path)
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
+
+
 @contextlib.contextmanager
 def pod_cgroup(name):
     """Yields a wrapper that starts a program inside. name is that of the directory at the root of
@@ -49,5 +66,4 @@ def pod_cgroup(name):
         yield ("sh", "-ec", enter + '\nexec "$@"', "sh")
     finally:
         for top in tops:
-            for path, _, _ in os.walk(top, topdown=False):
-                os.rmdir(path)
+            _remove(top)

@@ -72,7 +72,8 @@ class PodCase(unittest.TestCase):
     def jailer(self, capabilities, *options, binary=None, **kwargs):
         """In a container's cgroup of its own, which goes with the test."""
         self.pods += 1
-        enter = self.enterContext(pod_cgroup(f"sandboxrun-capabilities-{self.pods}"))
+        enter = self.enterContext(pod_cgroup(
+            f"sandboxrun-capabilities-{os.getpid()}-{self.pods}"))
         return protocol.Jailer(binary or program("sandboxrun-jailer"), RUNTIMES, *OPTIONS, *options,
                                wrapper=(*enter, *with_capabilities(capabilities)), **kwargs)
 

@@ -24,6 +24,7 @@ BIN = pathlib.Path(os.environ.get("SANDBOXRUN_BIN", ROOT / "build/release/bin"))
 RUNTIMES = pathlib.Path(os.environ.get("SANDBOXRUN_RUNTIMES", ROOT / "build/runtimes"))
 RUNTIME = "python3.12"
 PROGRAMS = (BIN / "sandboxrun", BIN / "sandboxrun-jailer")
+TEST_PROGRAMS = (BIN.parent / "tests/jail/jailer_trusting",)
 
 BUILD_UNAVAILABLE = 3
 BUILD_TIMEOUT_S = 300
@@ -48,7 +49,7 @@ def prepare():
         raise Unavailable(done.stderr.strip().splitlines()[-1])
     if done.returncode != 0:
         raise MachineError(f"{BUILD.name} failed:\n{done.stderr}")
-    for program in PROGRAMS:
+    for program in PROGRAMS + TEST_PROGRAMS:
         if not program.exists():
             raise MachineError(f"{program} does not exist: build the programs first")
     if not (RUNTIMES / RUNTIME).is_dir():
@@ -98,13 +99,18 @@ class Disk:
         self.scratch.cleanup()
 
     def fill(self, tree):
-        for directory in ("tests/helpers", "tests/jail", "tests/vm", "examples"):
+        for directory in ("tests/helpers", "tests/jail", "tests/escape", "tests/vm", "examples",
+                          "manifests", "charts"):
             shutil.copytree(ROOT / directory, tree / directory, ignore=ignore_caches)
         bin_directory = tree / "build/release/bin"
         bin_directory.mkdir(parents=True)
         for program in PROGRAMS:
             shutil.copy(program, bin_directory)
-        for library in libraries_of(PROGRAMS):
+        for program in TEST_PROGRAMS:
+            target = bin_directory.parent / program.relative_to(BIN.parent)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(program, target)
+        for library in libraries_of(PROGRAMS + TEST_PROGRAMS):
             target = tree / "libraries" / library.lstrip("/")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(library, target)

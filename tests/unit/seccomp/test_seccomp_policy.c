@@ -60,6 +60,9 @@ static const struct {
      "nothing to report"},
     {HEAD "\"reportRefusals\":true,\"syscalls\":[" READ ",\"report\":true}]}", "not false"},
     {HEAD "\"reportRefusals\":true,\"syscalls\":[" READ ",\"report\":null}]}", "not false"},
+    {HEAD "\"reportRefusals\":true,\"syscalls\":[{\"comment\":\"c\",\"names\":[\"fsync\"],"
+          "\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":0}]}",
+     "no refusal"},
     {HEAD "\"flags\":[],\"syscalls\":[" READ "}]}", "unknown member \"flags\""},
     {HEAD "\"x\":1}", "unknown member \"x\""},
     {HEAD "\"syscalls\":null}", "syscalls"},
@@ -79,6 +82,8 @@ static const struct {
     {RULE("\"names\":[\"read\",\"read\"],\"action\":\"SCMP_ACT_ALLOW\""), "names read twice"},
     {RULE("\"names\":[\"read\"],\"action\":\"SCMP_ACT_LOG\""), "SCMP_ACT_LOG"},
     {RULE("\"names\":[\"read\"],\"action\":\"SCMP_ACT_ERRNO\""), "errnoRet"},
+    {RULE("\"names\":[\"fsync\",\"read\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":0"),
+     "success"},
     {RULE("\"names\":[\"read\"],\"action\":\"SCMP_ACT_ALLOW\",\"errnoRet\":1"), "errnoRet"},
     {RULE("\"names\":[\"read\"],\"action\":\"SCMP_ACT_ALLOW\",\"errnoRet\":null"), "errnoRet"},
     {RULE("\"names\":[\"read\"],\"action\":\"SCMP_ACT_ALLOW\",\"x\":1"), "unknown member \"x\""},
