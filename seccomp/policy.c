@@ -207,7 +207,7 @@ static int parse_args(const cJSON *array, struct policy_rule *rule, const struct
                          place->text);
     cJSON_ArrayForEach (item, array) {
         struct place here = place_of_arg(place, rule->n_args);
-        struct policy_arg arg;
+        struct policy_arg arg = {0};
         int r;
 
         if (rule->n_args == MAX_POLICY_ARGS)

@@ -37,7 +37,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define MAX_ROUNDS   10000
+#define MAX_ROUNDS   5000
 #define WARM_UP      5
 #define MEMORY_BYTES (512ull << 20)
 #define PIDS         128
@@ -82,10 +82,15 @@ enum contender { PLAIN, OWN_NETWORK, READY_NETWORK, CONTENDER_COUNT };
 
 static const char *const contender_names[] = {"plain_clone", "own_network", "network_made_ahead"};
 
-/* Of one round, in memory that all processes share. */
-struct record {
+/* Of one round. */
+struct times {
     uint64_t steps_ns[MAX_STEPS];
     uint64_t marks_ns[MARK_COUNT];
+};
+
+/* In memory that all processes share. */
+struct record {
+    struct times times;
     bool complete;
     char failure[MAX_ERROR_TEXT];
 };
@@ -97,12 +102,12 @@ struct bench {
     struct cgroup_system *cgroups;
     unsigned int last_capability;
     unsigned int landlock_abi;
-    struct record *record;
-    struct record *results[CONTENDER_COUNT];
+    struct times results[CONTENDER_COUNT][MAX_ROUNDS];
 };
 
 struct jail {
     struct bench *bench;
+    struct record *record;
     struct jail_spec spec;
     int status_fd; /* the jailer's end */
 };
@@ -126,40 +131,40 @@ static int process_2(void *arg)
 {
     const struct jail *jail = arg;
     const struct jail_spec *spec = &jail->spec;
-    struct record *record = jail->bench->record;
+    struct record *record = jail->record;
     struct error err = {0};
     uint64_t since_ns = clock_monotonic_ns();
-    record->marks_ns[MARK_PROCESS_2] = since_ns - record->marks_ns[MARK_PROCESS_2];
+    record->times.marks_ns[MARK_PROCESS_2] = since_ns - record->times.marks_ns[MARK_PROCESS_2];
     int status_fd = spec->fds[JAIL_FD_STATUS];
     if (landlock_enter(&spec->landlock, &err) < 0)
         give_up(record, &err);
-    record->marks_ns[MARK_LANDLOCK] = take(&since_ns);
+    record->times.marks_ns[MARK_LANDLOCK] = take(&since_ns);
     if (descriptors_arrange(spec->fds[JAIL_FD_REQUEST], spec->fds[JAIL_FD_STDOUT],
                             spec->fds[JAIL_FD_STDERR], &status_fd, &err) < 0)
         give_up(record, &err);
-    record->marks_ns[MARK_DESCRIPTORS_2] = take(&since_ns);
+    record->times.marks_ns[MARK_DESCRIPTORS_2] = take(&since_ns);
     int fd = seccomp_load_listened(spec->payload_policy, &err);
     const struct report report = {.kind = REPORT_LISTENER};
     if (fd < 0 || pass_fd_send(status_fd, &report, sizeof(report), fd) < 0)
         give_up(record, &err);
     (void)fd_close(fd);
-    record->marks_ns[MARK_SECCOMP_2] = take(&since_ns);
+    record->times.marks_ns[MARK_SECCOMP_2] = take(&since_ns);
     _exit(0);
 }
 
 static _Noreturn void process_1(struct jail *jail)
 {
     const struct jail_spec *spec = &jail->spec;
-    struct record *record = jail->bench->record;
+    struct record *record = jail->record;
     struct error err = {0};
     uint64_t since_ns = clock_monotonic_ns();
     for (size_t i = 0; i < child_steps_count; i++) {
         if (child_steps[i].set(spec, &err) < 0)
             give_up(record, &err);
-        record->steps_ns[i] = take(&since_ns);
+        record->times.steps_ns[i] = take(&since_ns);
     }
     char stack[STACK_SIZE] __attribute__((aligned(16)));
-    record->marks_ns[MARK_PROCESS_2] = since_ns;
+    record->times.marks_ns[MARK_PROCESS_2] = since_ns;
     if (clone(process_2, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, jail) < 0)
         _exit(1);
     const int keep[] = {spec->fds[JAIL_FD_STATUS], spec->fds[JAIL_FD_EXIT],
@@ -167,10 +172,10 @@ static _Noreturn void process_1(struct jail *jail)
     since_ns = clock_monotonic_ns();
     if (descriptors_keep(STDIN_FILENO, keep, ARRAY_SIZE(keep), &err) < 0)
         give_up(record, &err);
-    record->marks_ns[MARK_DESCRIPTORS_1] = take(&since_ns);
+    record->times.marks_ns[MARK_DESCRIPTORS_1] = take(&since_ns);
     if (seccomp_load(spec->reaper_policy, &err) < 0)
         give_up(record, &err);
-    record->marks_ns[MARK_SECCOMP_1] = take(&since_ns);
+    record->times.marks_ns[MARK_SECCOMP_1] = take(&since_ns);
     record->complete = record->failure[0] == '\0';
     _exit(0);
 }
@@ -210,9 +215,9 @@ static int open_ends(struct jail *jail, bool ready_network, struct error *err)
     return 0;
 }
 
-static void plan(struct jail *jail, struct bench *bench)
+static void plan(struct jail *jail, struct bench *bench, struct record *record)
 {
-    *jail = (struct jail){.bench = bench, .status_fd = -1};
+    *jail = (struct jail){.bench = bench, .record = record, .status_fd = -1};
     struct jail_spec *spec = &jail->spec;
     for (size_t i = 0; i < JAIL_FD_COUNT; i++)
         spec->fds[i] = -1;
@@ -246,7 +251,7 @@ static int reap(pid_t pid)
 
 static int run_jail(struct jail *jail, const struct cgroup *cgroup, struct error *err)
 {
-    struct record *record = jail->bench->record;
+    struct record *record = jail->record;
     cleanup_close int clone_fd = -1;
     cleanup_close int pidfd = -1;
     int r = cgroup_open_entrance(jail->bench->cgroups, cgroup, &clone_fd, jail->spec.tasks_fds,
@@ -260,16 +265,17 @@ static int run_jail(struct jail *jail, const struct cgroup *cgroup, struct error
         process_1(jail);
     if (pid < 0)
         return error_set_errno(err, -pid, "clone process 1");
-    record->marks_ns[MARK_CLONE] = take(&since_ns);
+    record->times.marks_ns[MARK_CLONE] = take(&since_ns);
     int status = reap(pid);
-    record->marks_ns[MARK_WHOLE] = clock_monotonic_ns() - began_ns;
+    record->times.marks_ns[MARK_WHOLE] = clock_monotonic_ns() - began_ns;
     if (status != 0 || !record->complete)
         return error_set(err, EIO, "a jail could not be made: %s", record->failure);
     return 0;
 }
 
 /* The kernel lets it go a moment after the last process. */
-static int remove_cgroup(struct bench *bench, struct cgroup *cgroup, struct error *err)
+static int remove_cgroup(struct bench *bench, struct cgroup *cgroup, struct record *record,
+                         struct error *err)
 {
     uint64_t since_ns = clock_monotonic_ns();
     int r = 0;
@@ -279,32 +285,34 @@ static int remove_cgroup(struct bench *bench, struct cgroup *cgroup, struct erro
         (void)nanosleep(&moment, NULL);
         since_ns = clock_monotonic_ns();
     }
-    bench->record->marks_ns[MARK_CGROUP_REMOVE] = take(&since_ns);
+    record->times.marks_ns[MARK_CGROUP_REMOVE] = take(&since_ns);
     return r < 0 ? error_set_errno(err, -r, "remove a cgroup") : 0;
 }
 
-static int measure_jail(struct bench *bench, bool ready_network, struct error *err)
+static int measure_jail(struct bench *bench, struct record *record, bool ready_network,
+                        struct error *err)
 {
     const struct cgroup_limits limits = {
         .memory_bytes = MEMORY_BYTES, .cpu_milli = 1000, .pids = PIDS};
     struct jail jail;
     struct cgroup cgroup;
-    plan(&jail, bench);
+    plan(&jail, bench, record);
     int r = open_ends(&jail, ready_network, err);
     uint64_t since_ns = clock_monotonic_ns();
     if (r >= 0)
         r = cgroup_create(bench->cgroups, "round", &limits, &cgroup, err);
-    bench->record->marks_ns[MARK_CGROUP_MAKE] = take(&since_ns);
+    /* main() has looked at it. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+    record->times.marks_ns[MARK_CGROUP_MAKE] = take(&since_ns);
     if (r >= 0) {
         r = run_jail(&jail, &cgroup, err);
-        int removed = remove_cgroup(bench, &cgroup, r < 0 ? NULL : err);
+        int removed = remove_cgroup(bench, &cgroup, record, r < 0 ? NULL : err);
         r = r < 0 ? r : removed;
     }
     close_ends(&jail);
     return r;
 }
 
-static int measure_plain(struct bench *bench, struct error *err)
+static int measure_plain(struct record *record, struct error *err)
 {
     struct clone_args args = {.exit_signal = SIGCHLD};
     uint64_t since_ns = clock_monotonic_ns();
@@ -314,24 +322,25 @@ static int measure_plain(struct bench *bench, struct error *err)
         _exit(0);
     if (pid < 0)
         return error_set_errno(err, errno, "clone");
-    bench->record->marks_ns[MARK_CLONE] = take(&since_ns);
+    record->times.marks_ns[MARK_CLONE] = take(&since_ns);
     (void)reap((pid_t)pid);
-    bench->record->marks_ns[MARK_WHOLE] = clock_monotonic_ns() - began_ns;
+    record->times.marks_ns[MARK_WHOLE] = clock_monotonic_ns() - began_ns;
     return 0;
 }
 
-static int measure(struct bench *bench, size_t rounds, struct error *err)
+static int measure(struct bench *bench, struct record *record, size_t rounds, struct error *err)
 {
     for (size_t i = 0; i < rounds + WARM_UP; i++) {
         for (size_t turn = 0; turn < CONTENDER_COUNT; turn++) {
             size_t c = (turn + i) % CONTENDER_COUNT;
-            *bench->record = (struct record){.complete = false};
-            int r = c == PLAIN ? measure_plain(bench, err)
-                               : measure_jail(bench, c == READY_NETWORK, err);
+            /* As above. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
+            *record = (struct record){.complete = false};
+            int r = c == PLAIN ? measure_plain(record, err)
+                               : measure_jail(bench, record, c == READY_NETWORK, err);
             if (r < 0)
                 return r;
             if (i >= WARM_UP)
-                bench->results[c][i - WARM_UP] = *bench->record;
+                bench->results[c][i - WARM_UP] = record->times;
         }
     }
     return 0;
@@ -343,29 +352,31 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* `"median": 1.2, "p99": 3.4` of what lies at offset in each record. */
-static void print_quantiles(const struct record *results, size_t rounds, size_t offset)
+/* `"median": 1.2, "p99": 3.4` of what lies at offset in each round. */
+static void print_quantiles(const struct times *results, size_t rounds, size_t offset)
 {
     static uint64_t times_ns[MAX_ROUNDS];
     for (size_t i = 0; i < rounds; i++)
         memcpy(&times_ns[i], (const char *)&results[i] + offset, sizeof(times_ns[i]));
     qsort(times_ns, rounds, sizeof(times_ns[0]), compare_times);
-    printf("\"median\":%.1f,\"p99\":%.1f", (double)times_ns[rounds / 2] / 1000.0,
-           (double)times_ns[(rounds * 99) / 100] / 1000.0);
+    size_t middle = rounds / 2;
+    size_t last = rounds * 99 / 100;
+    printf("\"median\":%.1f,\"p99\":%.1f", (double)times_ns[middle] / 1000.0,
+           (double)times_ns[last] / 1000.0);
 }
 
-static void print_jail(const struct record *results, size_t rounds)
+static void print_jail(const struct times *results, size_t rounds)
 {
     printf("[");
     for (size_t i = 0; i < child_steps_count; i++) {
         printf("{\"lock\":\"%s\",\"what\":\"process 1\",", report_lock_name(child_steps[i].lock));
-        print_quantiles(results, rounds, offsetof(struct record, steps_ns) + i * sizeof(uint64_t));
+        print_quantiles(results, rounds, offsetof(struct times, steps_ns) + i * sizeof(uint64_t));
         printf("},");
     }
     for (size_t i = 0; i < MARK_COUNT; i++) {
         printf("%s{\"lock\":\"%s\",\"what\":\"%s\",", i > 0 ? "," : "", marks[i].lock,
                marks[i].what);
-        print_quantiles(results, rounds, offsetof(struct record, marks_ns) + i * sizeof(uint64_t));
+        print_quantiles(results, rounds, offsetof(struct times, marks_ns) + i * sizeof(uint64_t));
         printf("}");
     }
     printf("]");
@@ -376,7 +387,7 @@ static void print_result(const struct bench *bench, size_t rounds)
     printf("{\"rounds\":%zu,\"unit\":\"us\",\"cgroup_version\":%u,\"landlock_abi\":%u,\"%s\":{",
            rounds, cgroup_system_version(bench->cgroups), bench->landlock_abi,
            contender_names[PLAIN]);
-    print_quantiles(bench->results[PLAIN], rounds, offsetof(struct record, marks_ns[MARK_WHOLE]));
+    print_quantiles(bench->results[PLAIN], rounds, offsetof(struct times, marks_ns[MARK_WHOLE]));
     printf("}");
     for (size_t c = OWN_NETWORK; c < CONTENDER_COUNT; c++) {
         printf(",\"%s\":", contender_names[c]);
@@ -386,7 +397,7 @@ static void print_result(const struct bench *bench, size_t rounds)
 }
 
 static int open_bench(struct bench *bench, const char *runtimes_dir, const char *runtime,
-                      size_t rounds, struct error *err)
+                      struct error *err)
 {
     const struct cgroup_options options = {.parent = PARENT, .cpu_milli = host_cpu_milli()};
     bench->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -404,18 +415,14 @@ static int open_bench(struct bench *bench, const char *runtimes_dir, const char 
         r = landlock_look_up(&bench->landlock_abi, err);
     if (r >= 0)
         r = cgroup_system_open(bench->proc_fd, &options, &bench->cgroups, err);
-    if (r < 0)
-        return r;
-    bench->record = mmap(NULL, sizeof(*bench->record), PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (bench->record == MAP_FAILED)
-        return error_set_errno(err, errno, "map memory");
-    for (size_t c = 0; c < CONTENDER_COUNT; c++) {
-        bench->results[c] = calloc(rounds, sizeof(struct record));
-        if (!bench->results[c])
-            return error_set_errno(err, ENOMEM, "keep the results");
-    }
-    return 0;
+    return r;
+}
+
+static struct record *map_record(void)
+{
+    void *shared = mmap(NULL, sizeof(struct record), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared == MAP_FAILED ? NULL : shared;
 }
 
 int main(int argc, char **argv)
@@ -427,9 +434,14 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: bench_locks RUNTIMES_DIR RUNTIME ROUNDS\n");
         return 2;
     }
-    int r = open_bench(&bench, argv[1], argv[2], rounds, &err);
+    struct record *record = map_record();
+    if (!record) {
+        (void)fprintf(stderr, "bench_locks: no memory to share\n");
+        return EXIT_FAILURE;
+    }
+    int r = open_bench(&bench, argv[1], argv[2], &err);
     if (r >= 0)
-        r = measure(&bench, rounds, &err);
+        r = measure(&bench, record, rounds, &err);
     if (r < 0)
         (void)fprintf(stderr, "bench_locks: %s\n", err.text);
     else
@@ -437,7 +449,5 @@ int main(int argc, char **argv)
     cgroup_system_close(bench.cgroups);
     runtimes_done(&bench.runtimes);
     (void)fd_close(bench.proc_fd);
-    for (size_t c = 0; c < CONTENDER_COUNT; c++)
-        free(bench.results[c]);
     return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
