@@ -4,55 +4,22 @@
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "node-agent/jailer/helper.h"
+#include "node-agent/jailer/pass_fd.h"
 
 #include <fcntl.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
 /* One datagram of one byte asks for one namespace; one with the descriptor answers. */
 #define ASK "n"
 
-union control {
-    struct cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-static int send_fd(int sock, int fd)
-{
-    union control control = {0};
-    struct iovec iov = {.iov_base = (char[]){ASK}, .iov_len = 1};
-    struct msghdr msg = {.msg_iov = &iov,
-                         .msg_iovlen = 1,
-                         .msg_control = &control,
-                         .msg_controllen = sizeof(control)};
-    struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-    cmsg->cmsg_level = SOL_SOCKET;
-    cmsg->cmsg_type = SCM_RIGHTS;
-    cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-    return sendmsg(sock, &msg, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
 /* -1 if there is none; the helper is our own and sends nothing else. */
-static int receive_fd(int sock)
+static int receive_namespace(int sock)
 {
-    union control control = {0};
     char byte = 0;
-    struct iovec iov = {.iov_base = &byte, .iov_len = 1};
-    struct msghdr msg = {.msg_iov = &iov,
-                         .msg_iovlen = 1,
-                         .msg_control = &control,
-                         .msg_controllen = sizeof(control)};
-    if (recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0)
-        return -1;
-    const struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-    if (!cmsg || cmsg->cmsg_type != SCM_RIGHTS || cmsg->cmsg_len != CMSG_LEN(sizeof(int)))
-        return -1;
     int fd = -1;
-    memcpy(&fd, CMSG_DATA(cmsg), sizeof(fd));
-    return fd;
+    return pass_fd_receive(sock, &byte, sizeof(byte), &fd) > 0 ? fd : -1;
 }
 
 struct maker {
@@ -68,7 +35,7 @@ static int make_one(const struct maker *maker, int home_fd)
     /* Back home: a namespace that the helper stayed in would outlive its sandbox. */
     if (fd < 0 || setns(home_fd, CLONE_NEWNET) < 0)
         return -errno;
-    return send_fd(maker->sock, fd);
+    return pass_fd_send(maker->sock, ASK, 1, fd);
 }
 
 static int maker_main(const void *arg)
@@ -109,7 +76,7 @@ static void on_socket(uint32_t events, void *arg)
     (void)events;
     struct netns_pool *pool = arg;
     int fd = -1;
-    while (pool->asked_count > 0 && (fd = receive_fd(pool->socket.fd)) >= 0) {
+    while (pool->asked_count > 0 && (fd = receive_namespace(pool->socket.fd)) >= 0) {
         pool->asked_count--;
         pool->ready[pool->ready_count++] = fd;
     }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program for which one system call fails with EPERM, to see what it makes of that.
 
-    deny.py NAME[:ARGUMENT=VALUE[/MASK]]... -- PROGRAM [ARGUMENT...]
+    deny.py NAME[:ARGUMENT=VALUE[/MASK]]...[!ERRNO] -- PROGRAM [ARGUMENT...]
 
 A rule with conditions holds if all of them do: ARGUMENT is 0 to 5, VALUE and MASK are compared
-with the lower 32 bits. Needs CAP_SYS_ADMIN, and so leaves no_new_privs as it is.
+with the lower 32 bits. ERRNO is a number in place of EPERM; with 0 the call seems to succeed and
+does nothing. Needs CAP_SYS_ADMIN, and so leaves no_new_privs as it is.
 """
 
 import ctypes
@@ -30,22 +31,23 @@ MACHINES = {
 
 LOAD, JUMP_IF_EQUAL, AND, RETURN = 0x20, 0x15, 0x54, 0x06
 AT_NUMBER, AT_ARCHITECTURE, AT_ARGUMENTS = 0, 4, 16
-ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 
 
 def parse(rule):
-    """(name, [(argument, value, mask)]) of a rule in text form."""
+    """(name, [(argument, value, mask)], errno) of a rule in text form."""
+    rule, _, number = rule.partition("!")
     name, *conditions = rule.split(":")
     parsed = []
     for condition in conditions:
         argument, _, value = condition.partition("=")
         value, _, mask = value.partition("/")
         parsed.append((int(argument), int(value, 0), int(mask or "0xffffffff", 0)))
-    return name, parsed
+    return name, parsed, int(number or errno.EPERM)
 
 
-def compile_rule(number, conditions):
+def compile_rule(number, conditions, answer):
     """Instructions that refuse, or fall through to what follows."""
     checks = [[(LOAD, 0, 0, AT_NUMBER)], *(
         [(LOAD, 0, 0, AT_ARGUMENTS + 8 * argument), (AND, 0, 0, mask)]
@@ -56,7 +58,7 @@ def compile_rule(number, conditions):
     for check, value in zip(checks, values, strict=True):
         code += check
         code.append((JUMP_IF_EQUAL, 0, length - len(code) - 1, value))
-    return [*code, (RETURN, 0, 0, REFUSE)]
+    return [*code, (RETURN, 0, 0, REFUSE | answer)]
 
 
 def compile_rules(rules):
@@ -64,8 +66,8 @@ def compile_rules(rules):
     code = [(LOAD, 0, 0, AT_ARCHITECTURE), (JUMP_IF_EQUAL, 1, 0, architecture),
             (RETURN, 0, 0, ALLOW)]  # fmt: skip
     for rule in rules:
-        name, conditions = parse(rule)
-        code += compile_rule(numbers[name], conditions)
+        name, conditions, answer = parse(rule)
+        code += compile_rule(numbers[name], conditions, answer)
     code.append((RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
 

@@ -372,6 +372,7 @@ class TestListener(unittest.TestCase):
     def test_without_it_nothing_runs(self):
         # Sent by process 2 (the jailer's own sends have other flags), then tried by the jailer.
         for rule, text in ((f"sendmsg:2={MSG_NOSIGNAL}", "hand over"),
+                           (f"sendmsg:2={MSG_NOSIGNAL}!0", "did not come"),
                            (f"ioctl:1={SECCOMP_IOCTL_NOTIF_ID_VALID:#x}", "listener")):
             with self.subTest(rule=rule), new_jailer(
                     wrapper=(sys.executable, DENY, rule, "--")) as jailer:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """sandboxrun doctor: all well here, and each precondition taken away where nobody else sees it."""
 
+import glob
 import json
 import os
 import pty
@@ -12,7 +13,7 @@ import time
 import unittest
 
 from helpers import jailer_protocol as protocol
-from helpers.leftovers import Watch
+from helpers.leftovers import interfaces, mounts
 from helpers.local import RUNTIMES, document, program, sandboxrun
 
 DENY = os.path.join(os.path.dirname(os.path.abspath(protocol.__file__)), "deny.py")
@@ -49,6 +50,12 @@ def cgroup_mounts():
     return points
 
 
+def trial_cgroups():
+    """The one cgroup that a look makes, where it is left."""
+    return [path for point in cgroup_mounts()
+            for path in glob.glob(os.path.join(point, "sandboxrun/jailer-*/check"))]
+
+
 def doctor(*args, wrapper=(), runtimes=RUNTIMES, **kwargs):
     argv = [*wrapper, program("sandboxrun"), "doctor", "--runtimes-dir", runtimes, *args]
     return subprocess.run(argv, capture_output=True, text=True, timeout=120, **kwargs)
@@ -71,8 +78,11 @@ def denying(*rules):
 class DoctorCase(unittest.TestCase):
     def examine(self, expected, **kwargs):
         """The checks by name, after a look at what holds for every report."""
+        before = mounts() | interfaces()
         done = doctor("-o", "json", **kwargs)
         self.assertEqual(done.returncode, expected, done.stdout + done.stderr)
+        self.assertEqual(mounts() | interfaces(), before)
+        self.assertEqual(trial_cgroups(), [])
         report = json.loads(done.stdout)
         self.assertEqual(report["ok"], expected == 0)
         checks = {check["name"]: check for check in report["checks"]}
@@ -95,8 +105,7 @@ class DoctorCase(unittest.TestCase):
 
 class TestAllIsWell(DoctorCase):
     def test_every_check_and_a_trial(self):
-        with Watch(self):
-            checks = self.examine(0)
+        checks = self.examine(0)
         self.assertLessEqual(NAMES, set(checks))
         self.assertEqual({c["outcome"] for c in checks.values() if c["level"] == "required"},
                          {"ok"})
@@ -166,8 +175,7 @@ class TestTakenAway(DoctorCase):
     def missing(self, name, figure, advice, **kwargs):
         """Examines a machine without something; the checks."""
         with self.subTest(check=name, kwargs=kwargs):
-            with Watch(self):
-                checks = self.examine(1, **kwargs)
+            checks = self.examine(1, **kwargs)
             check = checks[name]
             self.assertEqual((check["level"], check["outcome"]), ("required", "failed"), check)
             self.assertIn(figure, check["figure"])

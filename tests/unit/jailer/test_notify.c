@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define MAX_CALLS 300
 #define HIGH      (UINT64_C(1) << 32)
@@ -77,10 +78,13 @@ static void on_child(uint32_t events, void *arg)
     (void)fd_close(events_remove(&stage->events, &stage->child));
 }
 
+/* It must stand still until it is killed, however long that takes. */
 static void on_forbidden(int32_t number, void *arg)
 {
     struct stage *stage = arg;
     stage->forbidden = number;
+    const struct timespec moment = {.tv_nsec = 100000000};
+    (void)nanosleep(&moment, NULL);
     (void)kill(stage->pid, SIGKILL);
 }
 

@@ -36,7 +36,8 @@ struct probe {
     enum stage stage;
     uint64_t answers;
     uint64_t refused; /* answers that are no success */
-    uint64_t live;    /* as the reflector has it */
+    uint64_t live;    /* as the reflector has it: the sum of exists */
+    bool *exists;     /* by number, for a later list may show a change before its creation */
     uint64_t changed; /* seen with the value of the patch */
     bool synced;
     unsigned int sockets;
@@ -45,24 +46,33 @@ struct probe {
     double stage_ms[STAGE_COUNT];
 };
 
+static void note(struct probe *probe, const char *name, bool exists)
+{
+    static const char prefix[] = "probe-";
+    uint64_t number = 0;
+
+    if (!name || strncmp(name, prefix, sizeof(prefix) - 1) != 0 ||
+        parse_u64(name + sizeof(prefix) - 1, 0, probe->count - 1, &number) < 0)
+        return;
+    probe->live += exists && !probe->exists[number];
+    probe->live -= !exists && probe->exists[number];
+    probe->exists[number] = exists;
+}
+
 static void on_upsert(const cJSON *object, void *arg)
 {
     struct probe *probe = arg;
     const char *value = json_get_string(object, "data.state");
 
-    if (value && strcmp(value, "new") == 0)
-        probe->live++;
+    note(probe, json_get_string(object, "metadata.name"), true);
     probe->changed += value && strcmp(value, "changed") == 0;
 }
 
 static void on_remove(const char *name_space, const char *name, const char *uid, void *arg)
 {
-    struct probe *probe = arg;
-
     (void)name_space;
-    (void)name;
     (void)uid;
-    probe->live--;
+    note(arg, name, false);
 }
 
 static unsigned int count_sockets(void)
@@ -204,7 +214,8 @@ int main(int argc, char **argv)
         return 2;
     }
     probe.filler = malloc(probe.bytes + 1);
-    if (!probe.filler)
+    probe.exists = calloc(probe.count, sizeof(*probe.exists));
+    if (!probe.filler || !probe.exists)
         return 1;
     memset(probe.filler, 'x', probe.bytes);
     probe.filler[probe.bytes] = '\0';
@@ -223,5 +234,6 @@ int main(int argc, char **argv)
     loop_free(probe.loop);
     kube_config_done(&config);
     free(probe.filler);
+    free(probe.exists);
     return 0;
 }
