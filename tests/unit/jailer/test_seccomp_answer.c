@@ -28,8 +28,10 @@ static int expected_answer(uint32_t returned)
 {
     if (returned == SECCOMP_RET_KILL_PROCESS)
         return 0;
-    if ((returned & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO)
-        return (int)(returned & SECCOMP_RET_DATA);
+    int errnum = (int)(returned & SECCOMP_RET_DATA);
+    /* A success without a call (fsync) is the filter's own and never comes to the listener. */
+    if ((returned & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO && errnum > 0)
+        return errnum;
     return EPERM;
 }
 
