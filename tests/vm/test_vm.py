@@ -18,6 +18,7 @@ BOOTS = {
 
 # Tests that say nothing about cgroups, or too much about time, by pattern.
 LEFT_OUT = {
+    "test_attacks.*": "storms beside neighbours, for a machine at full speed; guest/ has its own",
     "test_cli.*": "the command line is the same here, and its tests count on a quick machine",
     "test_inside.TestPrograms.*": "reads the programs' files, which are the same here",
     "test_examples.*_as_streams": "the same runs as those that are shown as objects",
