@@ -73,11 +73,10 @@ class Watch:
             self.testcase.assertEqual(self.left(), set(), "left behind")
 
     def left(self):
-        """What is there now and wasn't before. What others do at the same time passes by, so
-        that only what stays counts."""
+        """What came with the block and stays. What others do at the same time comes and goes."""
         end = time.monotonic() + self.within
-        while True:
-            left = snapshot() - self.before
-            if not left or time.monotonic() > end:
-                return left
+        left = snapshot() - self.before
+        while left and time.monotonic() < end:
             time.sleep(0.05)
+            left &= snapshot()
+        return left
