@@ -88,6 +88,18 @@ static const struct option long_options[] = {
     {0},
 };
 
+int options_timeout(const char *text, uint64_t *ret_seconds, struct error *err)
+{
+    uint64_t ms;
+    if (parse_duration_ms(text, &ms) < 0)
+        return error_set(err, EINVAL, "--timeout %s: must be a duration such as 20, 20s or 1m",
+                         text);
+    if (ms % 1000 != 0)
+        return error_set(err, EINVAL, "--timeout %s: must be whole seconds", text);
+    *ret_seconds = ms / 1000;
+    return 0;
+}
+
 bool options_is_program(const char *path)
 {
     size_t len = strlen(path);
@@ -171,8 +183,9 @@ static int set_option(struct run_options *options, int id, const char *text, str
     if (slot && *slot)
         return error_set(err, EINVAL, "--%s is given twice", option_name(id));
     if (slot) {
+        uint64_t seconds;
         *slot = text;
-        return 0;
+        return id == OPTION_TIMEOUT ? options_timeout(text, &seconds, err) : 0;
     }
     switch (id) {
     case OPTION_ENV:

@@ -43,6 +43,9 @@ struct run_options {
 /* A plain program by its name: what ends with ".py". */
 bool options_is_program(const char *path);
 
+/* What --timeout says, in whole seconds. -EINVAL. */
+int options_timeout(const char *text, uint64_t *ret_seconds, struct error *err);
+
 /* Reads argv (argv[0] is the subcommand's name). -EINVAL names the option and the fix, -ENOMEM.
  * The caller frees with options_done() in either case. */
 int options_parse(int argc, char **argv, struct run_options *ret_options, struct error *err);

@@ -109,15 +109,12 @@ static int attach_limits(cJSON *spec, const struct program_options *options)
 
 static int attach_timeout(cJSON *spec, const struct program_options *options, struct error *err)
 {
-    uint64_t ms;
+    uint64_t seconds;
     if (!options->timeout)
         return 0;
-    if (parse_duration_ms(options->timeout, &ms) < 0)
-        return error_set(err, EINVAL, "--timeout %s: must be a duration such as 20, 20s or 1m",
-                         options->timeout);
-    if (ms % 1000 != 0)
-        return error_set(err, EINVAL, "--timeout %s: must be whole seconds", options->timeout);
-    uint64_t seconds = ms / 1000;
+    int r = options_timeout(options->timeout, &seconds, err);
+    if (r < 0)
+        return r;
     if (attach(spec, "timeoutSeconds", cJSON_CreateNumber((double)seconds)) < 0)
         return error_set_errno(err, ENOMEM, "--timeout");
     return 0;

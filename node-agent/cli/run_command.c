@@ -45,11 +45,24 @@ static void fail(struct command *command, const struct error *err)
         command->failure = *err;
 }
 
+/* "run add.py 1 2": the 1 was hardly meant for a file. */
+static bool looks_like_argument(const struct run_options *options, size_t index,
+                                const struct error *err)
+{
+    return err->code == ENOENT && index > 0 && options_is_program(options->inputs[0]) &&
+           options->program.arg_count == 0;
+}
+
 static int open_inputs(struct command *command, struct error *err)
 {
     const struct run_options *options = &command->options;
     for (size_t i = 0; i < options->input_count; i++) {
         int r = input_open(options->inputs[i], &command->inputs[i], err);
+        if (r < 0 && looks_like_argument(options, i, err))
+            return error_set(
+                err, ENOENT,
+                "%s: no such file; arguments of a program go behind --, as in %s -- %s",
+                options->inputs[i], options->inputs[0], options->inputs[i]);
         if (r < 0)
             return r;
     }
@@ -84,9 +97,13 @@ static int add_documents(struct command *command, const struct input *input, str
 {
     cleanup_buf struct buf text = BUF_INIT(MAX_YAML_BYTES);
     int r = input_read(input, &text, err);
-    if (r < 0)
+    if (r >= 0)
+        r = documents_add(&command->documents, input->name, buf_str(&text), text.len, err);
+    if (r != -EINVAL || text.len == 0 || strstr(buf_str(&text), "apiVersion"))
         return r;
-    return documents_add(&command->documents, input->name, buf_str(&text), text.len, err);
+    const struct error cause = *err;
+    return error_set(err, EINVAL, "%s; if it is a Python program, its name must end with .py",
+                     cause.text);
 }
 
 static int read_inputs(struct command *command, struct error *err)

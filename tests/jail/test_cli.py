@@ -89,7 +89,8 @@ class TestExitCodes(unittest.TestCase):
 
     def test_usage(self):
         for args in ([], ["--nonsense"], ["a.py", "--parallel", "0"], ["a.py", "-o", "xml"],
-                     ["a.yaml", "--timeout", "3"], ["a.py", "--env", "A"]):
+                     ["a.yaml", "--timeout", "3"], ["a.py", "--env", "A"],
+                     ["a.py", "--timeout", "soon"]):
             done = run(*args)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertRegex(done.stderr, r"\Asandboxrun: [^\n]+; see sandboxrun run --help\n\Z")
@@ -163,6 +164,8 @@ class TestBadInput(ScratchCase):
             "empty": ("", "holds no SandboxRun"),
             "only separators": ("---\n---\n", "holds no SandboxRun"),
             "a scalar": ("print(1)\n", "must be an object"),
+            "a program": ("import sys\nprint(f'{sys.path}')\n", "its name must end with .py"),
+            "a program that is no YAML": ("print([1)\n\tx = '\n", "its name must end with .py"),
             "another kind": ("apiVersion: v1\nkind: Pod\n", "apiVersion: must be sandboxrun.dev"),
             "another version": ("apiVersion: sandboxrun.dev/v2\nkind: SandboxRun\n",
                                 "apiVersion: must be sandboxrun.dev/v1alpha1"),
@@ -255,6 +258,7 @@ class TestBadInput(ScratchCase):
             self.refuse("/nonexistent/a.py", says="No such file or directory")
             self.refuse(self.put("a.py", "x"), "--stdin", "/nonexistent", says="--stdin: ")
             self.refuse("-", input="", says="stdin: holds no SandboxRun")
+            self.refuse(self.put("b.py", "x"), "5", says="arguments of a program go behind --")
 
     def test_programs(self):
         path = self.put("a.py", "print(1)")
@@ -263,7 +267,6 @@ class TestBadInput(ScratchCase):
             self.refuse(self.put("c.py", b"a\0b"), says="byte 2 is a NUL byte")
             self.refuse(self.put("d.py", b"\xff"), says="byte 1 is not UTF-8")
             self.refuse(path, "--timeout", "61", says="--timeout: spec.timeoutSeconds")
-            self.refuse(path, "--timeout", "soon", says="--timeout soon: ")
             self.refuse(path, "--memory", "1Gi", says="--memory: spec.resources.limits.memory")
             self.refuse(path, "--cpu", "2", says="--cpu: spec.resources.limits.cpu")
             self.refuse(path, "--profile", "Root", says="--profile: spec.profile")
