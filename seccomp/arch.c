@@ -10,10 +10,11 @@
 static const struct {
     const char *name;
     const char *policy_name;
+    const char *include;
     uint32_t token;
 } archs[ARCH_COUNT] = {
-    [ARCH_X86_64] = {"x86_64", "SCMP_ARCH_X86_64", SCMP_ARCH_X86_64},
-    [ARCH_AARCH64] = {"aarch64", "SCMP_ARCH_AARCH64", SCMP_ARCH_AARCH64},
+    [ARCH_X86_64] = {"x86_64", "SCMP_ARCH_X86_64", "amd64", SCMP_ARCH_X86_64},
+    [ARCH_AARCH64] = {"aarch64", "SCMP_ARCH_AARCH64", "arm64", SCMP_ARCH_AARCH64},
 };
 
 /* Calls that came after Linux 5.17, where the oldest libseccomp in use (2.5.4) ends. They have one
@@ -56,6 +57,17 @@ int arch_from_policy_name(const char *name, enum arch *ret_arch)
 {
     for (int i = 0; i < ARCH_COUNT; i++) {
         if (strcmp(name, archs[i].policy_name) == 0) {
+            *ret_arch = (enum arch)i;
+            return 0;
+        }
+    }
+    return -ENOENT;
+}
+
+int arch_from_include(const char *name, enum arch *ret_arch)
+{
+    for (int i = 0; i < ARCH_COUNT; i++) {
+        if (strcmp(name, archs[i].include) == 0) {
             *ret_arch = (enum arch)i;
             return 0;
         }

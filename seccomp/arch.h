@@ -20,6 +20,9 @@ uint32_t arch_token(enum arch arch);
 int arch_from_name(const char *name, enum arch *ret_arch);
 int arch_from_policy_name(const char *name, enum arch *ret_arch);
 
+/* From the name that a rule's "includes" has for it, which is Go's ("amd64"); -ENOENT. */
+int arch_from_include(const char *name, enum arch *ret_arch);
+
 /* The architecture that this program was built for. */
 enum arch arch_native(void);
 

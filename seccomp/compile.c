@@ -157,7 +157,9 @@ static int add_rules(scmp_filter_ctx ctx, const struct policy *policy, enum arch
         const struct policy_rule *rule = &policy->rules[i];
         uint32_t answer = answer_of(policy, rule, kind);
 
-        for (size_t j = 0; r == 0 && j < rule->n_names && answer != default_answer; j++)
+        if (answer == default_answer || !rule->archs[arch])
+            continue;
+        for (size_t j = 0; r == 0 && j < rule->n_names; j++)
             r = add_call(ctx, rule, answer, rule->names[j], arch, skipped, err);
     }
     return r;

@@ -56,10 +56,23 @@ static void format_condition(const struct policy_rule *rule, struct buf *cell)
         (void)buf_append_str(cell, "always");
 }
 
+/* What stands before the reason: where the rule holds, and whether anybody hears of it. */
+static void format_marks(const struct policy *policy, const struct policy_rule *rule, bool here,
+                         enum arch arch, struct buf *marks)
+{
+    if (!here)
+        (void)buf_append_str(marks, "[not on this architecture] ");
+    else if (!policy_rule_everywhere(policy, rule))
+        (void)buf_printf(marks, "[on %s] ", arch_name(arch));
+    if (rule->unreported)
+        (void)buf_append_str(marks, "[not reported] ");
+}
+
 int explain_policy(const struct policy *policy, enum arch arch, struct buf *buf)
 {
-    char action_text[MAX_CELL], condition_text[MAX_CELL];
+    char action_text[MAX_CELL], condition_text[MAX_CELL], marks_text[MAX_CELL];
     struct buf action = BUF_FIXED(action_text), condition = BUF_FIXED(condition_text);
+    struct buf marks = BUF_FIXED(marks_text);
     int number, r;
 
     r = buf_printf(buf, "%s\n\n%-24s %-12s %-34s %s\n", policy->comment, "NAME", "ACTION",
@@ -72,11 +85,13 @@ int explain_policy(const struct policy *policy, enum arch arch, struct buf *buf)
         format_action(rule->action, rule->errno_ret, &action);
         format_condition(rule, &condition);
         for (size_t j = 0; r == 0 && j < rule->n_names; j++) {
-            bool here = arch_syscall_number(arch, rule->names[j], &number) == 0;
+            bool here =
+                rule->archs[arch] && arch_syscall_number(arch, rule->names[j], &number) == 0;
 
-            r = buf_printf(buf, "%-24s %-12s %-34s %s%s%s\n", rule->names[j], buf_str(&action),
-                           buf_str(&condition), here ? "" : "[not on this architecture] ",
-                           rule->unreported ? "[not reported] " : "", rule->comment);
+            buf_reset(&marks);
+            format_marks(policy, rule, here, arch, &marks);
+            r = buf_printf(buf, "%-24s %-12s %-34s %s%s\n", rule->names[j], buf_str(&action),
+                           buf_str(&condition), buf_str(&marks), rule->comment);
         }
     }
     buf_reset(&action);

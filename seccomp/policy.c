@@ -51,6 +51,14 @@ static struct place place_of_arg(const struct place *rule, size_t arg)
     return place;
 }
 
+static struct place place_of_includes(const struct place *rule)
+{
+    struct place place;
+
+    (void)snprintf(place.text, sizeof(place.text), "%.32s.includes", rule->text);
+    return place;
+}
+
 static const struct place top = {"the policy"};
 
 static int check_members(const cJSON *object, const char *const *known, size_t n_known,
@@ -226,6 +234,36 @@ static int parse_args(const cJSON *array, struct policy_rule *rule, const struct
     return 0;
 }
 
+/* For numbers that differ between the architectures, such as the flags of open(). */
+static int parse_includes(const cJSON *object, const struct policy *policy,
+                          struct policy_rule *rule, const struct place *place, struct error *err)
+{
+    static const char *const known[] = {"arches"};
+    struct place here = place_of_includes(place);
+    const cJSON *array, *item;
+    enum arch arch;
+    int r;
+
+    r = check_members(object, known, ARRAY_SIZE(known), &here, err);
+    if (r < 0)
+        return r;
+    array = json_get(object, "arches");
+    if (!cJSON_IsArray(array) || cJSON_GetArraySize(array) == 0)
+        return error_set(err, EINVAL, "%s needs \"arches\", a list that isn't empty", here.text);
+    cJSON_ArrayForEach (item, array) {
+        if (!cJSON_IsString(item) || arch_from_include(item->valuestring, &arch) < 0)
+            return error_set(err, EINVAL, "%s has an architecture other than amd64 and arm64",
+                             here.text);
+        if (!policy->archs[arch])
+            return error_set(err, EINVAL, "%s names %s, which the policy is not for", here.text,
+                             item->valuestring);
+        if (rule->archs[arch])
+            return error_set(err, EINVAL, "%s names %s twice", here.text, item->valuestring);
+        rule->archs[arch] = true;
+    }
+    return 0;
+}
+
 static int parse_names(const cJSON *array, struct policy_rule *rule, const struct place *place,
                        struct error *err)
 {
@@ -281,8 +319,10 @@ static int check_success(const struct policy *policy, const struct policy_rule *
 static int parse_rule(const cJSON *object, const struct policy *policy, struct policy_rule *rule,
                       const struct place *place, struct error *err)
 {
-    static const char *const known[] = {"comment", "names", "action", "errnoRet", "report", "args"};
-    const cJSON *args;
+    static const char *const known[] = {"comment", "names",    "action", "errnoRet",
+                                        "report",  "includes", "args"};
+    const cJSON *includes = cJSON_GetObjectItemCaseSensitive(object, "includes");
+    const cJSON *args = cJSON_GetObjectItemCaseSensitive(object, "args");
     int r;
 
     r = check_members(object, known, ARRAY_SIZE(known), place, err);
@@ -296,10 +336,13 @@ static int parse_rule(const cJSON *object, const struct policy *policy, struct p
         r = parse_names(json_get(object, "names"), rule, place, err);
     if (r == 0 && rule->action == POLICY_ACTION_ERRNO && rule->errno_ret == 0)
         r = check_success(policy, rule, place, err);
-    if (r < 0)
-        return r;
-    args = cJSON_GetObjectItemCaseSensitive(object, "args");
-    return args ? parse_args(args, rule, place, err) : 0;
+    if (r == 0 && includes)
+        r = parse_includes(includes, policy, rule, place, err);
+    for (int i = 0; i < ARCH_COUNT && !includes; i++)
+        rule->archs[i] = true;
+    if (r == 0 && args)
+        r = parse_args(args, rule, place, err);
+    return r;
 }
 
 static bool args_equal(const struct policy_rule *a, const struct policy_rule *b)
@@ -320,13 +363,24 @@ static bool args_equal(const struct policy_rule *a, const struct policy_rule *b)
     return true;
 }
 
-/* One name in two rules is fine while both have conditions and they differ. libseccomp would let a
- * rule without conditions swallow the others. */
+static bool archs_meet(const struct policy_rule *a, const struct policy_rule *b)
+{
+    bool meet = false;
+
+    for (int i = 0; i < ARCH_COUNT; i++)
+        meet = meet || (a->archs[i] && b->archs[i]);
+    return meet;
+}
+
+/* One name in two rules is fine on different architectures, and while both have conditions and they
+ * differ. libseccomp would let a rule without conditions swallow the others. */
 static int check_pair(const struct policy_rule *a, const struct policy_rule *b, const char *name,
                       const struct place *place, struct error *err)
 {
     if (a == b)
         return error_set(err, EINVAL, "%s names %s twice", place->text, name);
+    if (!archs_meet(a, b))
+        return 0;
     if (a->n_args == 0 || b->n_args == 0)
         return error_set(err, EINVAL, "%s: another rule for %s, and one of them has no conditions",
                          place->text, name);
@@ -464,11 +518,26 @@ bool policy_reports(const struct policy *policy, const struct policy_rule *rule)
     return policy->report_refusals && action != POLICY_ACTION_ALLOW && !(rule && rule->unreported);
 }
 
+bool policy_rule_everywhere(const struct policy *policy, const struct policy_rule *rule)
+{
+    bool everywhere = true;
+
+    for (int i = 0; i < ARCH_COUNT; i++)
+        everywhere = everywhere && (rule->archs[i] || !policy->archs[i]);
+    return everywhere;
+}
+
+static bool allows_on(const struct policy_rule *rule, enum arch arch)
+{
+    return rule->action == POLICY_ACTION_ALLOW && rule->archs[arch];
+}
+
 /* Whether an earlier rule allows the name too. */
-static bool counted_before(const struct policy *policy, size_t rule, const char *name)
+static bool counted_before(const struct policy *policy, size_t rule, const char *name,
+                           enum arch arch)
 {
     for (size_t i = 0; i < rule; i++) {
-        if (policy->rules[i].action != POLICY_ACTION_ALLOW)
+        if (!allows_on(&policy->rules[i], arch))
             continue;
         for (size_t j = 0; j < policy->rules[i].n_names; j++) {
             if (strcmp(policy->rules[i].names[j], name) == 0)
@@ -486,9 +555,9 @@ size_t policy_count_allowed(const struct policy *policy, enum arch arch)
     for (size_t i = 0; i < policy->n_rules; i++) {
         const struct policy_rule *rule = &policy->rules[i];
 
-        for (size_t j = 0; rule->action == POLICY_ACTION_ALLOW && j < rule->n_names; j++)
+        for (size_t j = 0; allows_on(rule, arch) && j < rule->n_names; j++)
             count += arch_syscall_number(arch, rule->names[j], &number) == 0 &&
-                     !counted_before(policy, i, rule->names[j]);
+                     !counted_before(policy, i, rule->names[j], arch);
     }
     return count;
 }

@@ -11,8 +11,9 @@
 /*
  * A seccomp policy in the format of the OCI runtime specification (config-linux.md, "Seccomp"),
  * read strictly: what another runtime would skip in silence is an error here, and every rule has a
- * reason in its "comment". Rules are alternatives without an order. Ours beside the comments are
- * "reportRefusals" of the whole and "report" of a rule, see README.md.
+ * reason in its "comment". Rules are alternatives without an order. "includes" of a rule is that of
+ * the profiles of docker and podman. Ours beside the comments are "reportRefusals" of the whole and
+ * "report" of a rule, see README.md.
  */
 #define MAX_POLICY_BYTES ((size_t)256 * 1024)
 #define MAX_POLICY_RULES 512
@@ -48,8 +49,9 @@ struct policy_rule {
     char **names;
     size_t n_names;
     enum policy_action action;
-    unsigned errno_ret; /* of POLICY_ACTION_ERRNO */
-    bool unreported;    /* "report": false, a refusal that programs count on */
+    unsigned errno_ret;     /* of POLICY_ACTION_ERRNO */
+    bool unreported;        /* "report": false, a refusal that programs count on */
+    bool archs[ARCH_COUNT]; /* where it holds: "includes": {"arches": [...]}, or everywhere */
     struct policy_arg args[MAX_POLICY_ARGS];
     size_t n_args;
     char *comment;
@@ -80,6 +82,9 @@ static inline void policy_free_cleanup(struct policy **policy)
 
 /* Whether the refusal of a rule, or of the default action (rule is NULL), is reported. */
 bool policy_reports(const struct policy *policy, const struct policy_rule *rule);
+
+/* Whether a rule holds everywhere that its policy does. */
+bool policy_rule_everywhere(const struct policy *policy, const struct policy_rule *rule);
 
 /* Number of different system calls of an architecture that a policy allows, with or without
  * conditions. */

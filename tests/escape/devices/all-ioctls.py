@@ -7,9 +7,9 @@ import os
 
 from attempt import name_of, refused, syscall, through
 
-# TCGETS, TCGETS2, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what isatty(), time-outs and
-# inheritance take.
-ALLOWED = {0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451}
+# TCGETS, TCGETS2, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what isatty(),
+# os.tcgetpgrp(), time-outs and inheritance take.
+ALLOWED = {0x5401, 0x802C542A, 0x540F, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451}
 files = [1, os.open("/dev/null", os.O_WRONLY), os.open("/tmp", os.O_RDONLY)]
 met = set()
 for command in (*range(0x400), *range(0x5400, 0x5500), *range(0x8900, 0x8A00)):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/cleanup.h"
+#include "seccomp/explain.h"
 #include "seccomp/policy.h"
 #include "seccomp/syscall_names.h"
 
@@ -17,8 +18,9 @@
 #define RULE(members) HEAD "\"syscalls\":[{\"comment\":\"r\"," members "}]}"
 #define ARG(members)                                                                               \
     RULE("\"names\":[\"read\"],\"action\":\"SCMP_ACT_ALLOW\",\"args\":[{" members "}]")
-#define READ "{\"comment\":\"r\",\"names\":[\"read\"],\"action\":\"SCMP_ACT_ALLOW\""
-#define EQ   "\"args\":[{\"index\":0,\"value\":1,\"op\":\"SCMP_CMP_EQ\"}]"
+#define READ       "{\"comment\":\"r\",\"names\":[\"read\"],\"action\":\"SCMP_ACT_ALLOW\""
+#define ON(arches) "\"includes\":{\"arches\":[" arches "]}"
+#define EQ         "\"args\":[{\"index\":0,\"value\":1,\"op\":\"SCMP_CMP_EQ\"}]"
 
 static const struct {
     const char *text;
@@ -104,6 +106,22 @@ static const struct {
     {ARG("\"index\":0,\"value\":1,\"op\":\"SCMP_CMP_EQ\"},"
          "{\"index\":0,\"value\":2,\"op\":\"SCMP_CMP_EQ\""),
      "a second time"},
+    {HEAD "\"syscalls\":[" READ "},{\"comment\":\"r\",\"names\":[\"write\"],"
+          "\"action\":\"SCMP_ACT_ALLOW\",\"includes\":1}]}",
+     "syscalls[1].includes is not an object"},
+    {HEAD "\"syscalls\":[" READ ",\"includes\":null}]}", "syscalls[0].includes is not an object"},
+    {HEAD "\"syscalls\":[" READ ",\"includes\":{}}]}", "syscalls[0].includes needs \"arches\""},
+    {HEAD "\"syscalls\":[" READ ",\"includes\":{\"caps\":[\"CAP_SYS_ADMIN\"]}}]}",
+     "unknown member \"caps\""},
+    {HEAD "\"syscalls\":[" READ ",\"includes\":{\"arches\":\"amd64\"}}]}", "needs \"arches\""},
+    {HEAD "\"syscalls\":[" READ "," ON("") "}]}", "needs \"arches\""},
+    {HEAD "\"syscalls\":[" READ "," ON("1") "}]}", "other than amd64 and arm64"},
+    {HEAD "\"syscalls\":[" READ "," ON("\"x86_64\"") "}]}", "other than amd64 and arm64"},
+    {HEAD "\"syscalls\":[" READ "," ON("\"AMD64\"") "}]}", "other than amd64 and arm64"},
+    {HEAD "\"syscalls\":[" READ "," ON("\"amd64\",\"amd64\"") "}]}", "names amd64 twice"},
+    {HEAD "\"syscalls\":[" READ "," ON("\"arm64\"") "}]}", "the policy is not for"},
+    {HEAD "\"syscalls\":[" READ "," ON("\"amd64\"") "}," READ "}]}", "another rule for read"},
+    {HEAD "\"excludes\":{},\"syscalls\":[" READ "}]}", "unknown member \"excludes\""},
     {HEAD "\"syscalls\":[" READ "}," READ "}]}", "another rule for read"},
     {HEAD "\"syscalls\":[" READ "}," READ "," EQ "}]}", "has no conditions"},
     {HEAD "\"syscalls\":[" READ "," EQ "}," READ "}]}", "has no conditions"},
@@ -216,6 +234,85 @@ static void counts_calls(void **state)
     assert_int_equal(policy_count_allowed(policy, ARCH_AARCH64), 2);
 }
 
+#define TWO_ARCHS                                                                                  \
+    "{\"comment\":\"c\",\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":38,"              \
+    "\"architectures\":[\"SCMP_ARCH_X86_64\",\"SCMP_ARCH_AARCH64\"],\"syscalls\":["
+
+/* Rules of different architectures don't meet, whatever their conditions. */
+static void keeps_architectures_apart(void **state)
+{
+    static const char text[] = TWO_ARCHS READ "," ON("\"amd64\"") "}," READ "," ON(
+        "\"arm64\"") "," EQ "},"
+                     "{\"comment\":\"c\",\"names\":[\"kill\",\"write\"],"
+                     "\"action\":\"SCMP_ACT_ALLOW\"," ON(
+                         "\"arm64\"") "},"
+                                      "{\"comment\":\"d\",\"names\":[\"kill\"],"
+                                      "\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":1," ON(
+                                          "\"amd64\"") "},"
+                                                       "{\"comment\":\"e\",\"names\":[\"close\"],"
+                                                       "\"action\":\"SCMP_ACT_ALLOW\"," ON(
+                                                           "\"arm64\",\"amd64\"") "}]}";
+    static const bool expected[][ARCH_COUNT] = {
+        {true, false}, {false, true}, {false, true}, {true, false}, {true, true}};
+    cleanup_policy struct policy *policy = NULL;
+    struct error err = {0};
+
+    (void)state;
+    assert_int_equal(policy_parse(text, strlen(text), &policy, &err), 0);
+    assert_int_equal(policy->n_rules, ARRAY_SIZE(expected));
+    for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+        for (int arch = 0; arch < ARCH_COUNT; arch++)
+            assert_int_equal(policy->rules[i].archs[arch], expected[i][arch]);
+        assert_int_equal(policy_rule_everywhere(policy, &policy->rules[i]),
+                         expected[i][ARCH_X86_64] && expected[i][ARCH_AARCH64]);
+    }
+    assert_int_equal(policy_count_allowed(policy, ARCH_X86_64), 2);
+    assert_int_equal(policy_count_allowed(policy, ARCH_AARCH64), 4);
+}
+
+static const char *line_of(const char *text, const char *name, char *line, size_t size)
+{
+    const char *start = strstr(text, name);
+
+    assert_non_null(start);
+    (void)snprintf(line, size, "%.*s", (int)strcspn(start, "\n"), start);
+    return line;
+}
+
+static void explains_where_a_rule_holds(void **state)
+{
+    static const char text[] =
+        TWO_ARCHS READ "," ON("\"amd64\"") "},"
+                                           "{\"comment\":\"w\",\"names\":[\"write\",\"open\"],"
+                                           "\"action\":\"SCMP_ACT_ALLOW\"}]}";
+    static const struct {
+        enum arch arch;
+        const char *name;
+        const char *reason;
+    } cases[] = {
+        {ARCH_X86_64, "read", " [on x86_64] r"},
+        {ARCH_AARCH64, "read", " [not on this architecture] r"},
+        {ARCH_X86_64, "write", " w"},
+        {ARCH_AARCH64, "write", " w"},
+        {ARCH_X86_64, "open", " w"},
+        {ARCH_AARCH64, "open", " [not on this architecture] w"},
+    };
+    cleanup_policy struct policy *policy = NULL;
+    struct error err = {0};
+
+    (void)state;
+    assert_int_equal(policy_parse(text, strlen(text), &policy, &err), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_buf struct buf buf = BUF_INIT(MAX_POLICY_BYTES);
+        char line[256], expected[256];
+
+        assert_int_equal(explain_policy(policy, cases[i].arch, &buf), 0);
+        (void)snprintf(expected, sizeof(expected), "%-24s %-12s %-34s%s", cases[i].name, "allow",
+                       "always", cases[i].reason);
+        assert_string_equal(line_of(buf_str(&buf), cases[i].name, line, sizeof(line)), expected);
+    }
+}
+
 static void knows_numbers(void **state)
 {
     static const struct {
@@ -282,10 +379,15 @@ static void names_numbers(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_what_is_wrong),  cmocka_unit_test(refuses_a_long_file),
-        cmocka_unit_test(reads_every_member),     cmocka_unit_test(counts_calls),
-        cmocka_unit_test(knows_numbers),          cmocka_unit_test(names_numbers),
+        cmocka_unit_test(refuses_what_is_wrong),
+        cmocka_unit_test(refuses_a_long_file),
+        cmocka_unit_test(reads_every_member),
+        cmocka_unit_test(counts_calls),
+        cmocka_unit_test(knows_numbers),
+        cmocka_unit_test(names_numbers),
         cmocka_unit_test(knows_what_is_reported),
+        cmocka_unit_test(keeps_architectures_apart),
+        cmocka_unit_test(explains_where_a_rule_holds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
