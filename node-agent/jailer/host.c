@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/personality.h>
+#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
@@ -77,6 +78,17 @@ int host_check_core_limit(struct error *err)
     return 0;
 }
 
+/* By a pidfd sandboxes are ended. A filter around the jailer that refuses it would be noticed at
+ * the first deadline, by a run that goes on. */
+static int check_pidfds(struct error *err)
+{
+    cleanup_close int fd = pidfd_open(getpid(), 0);
+    if (fd < 0 || pidfd_send_signal(fd, 0, NULL, 0) < 0)
+        return error_set_errno(err, errno, "%s, by which sandboxes are ended",
+                               fd < 0 ? "open a pidfd" : "send a signal by a pidfd");
+    return 0;
+}
+
 int host_check(bool at_root, struct error *err)
 {
     if (geteuid() != 0)
@@ -85,6 +97,8 @@ int host_check(bool at_root, struct error *err)
     int r = caps_check(at_root, err);
     if (r >= 0)
         r = host_check_core_limit(err);
+    if (r >= 0)
+        r = check_pidfds(err);
     return r;
 }
 

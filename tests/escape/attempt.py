@@ -9,15 +9,14 @@ An attempt ends by one of
 
 and gets there by looking at what it has really got. An exception or a silent end is neither, and a
 failure of the test.
+
+Each attempt pays for what is imported here: only what most of them need.
 """
 
-import contextlib
 import ctypes
 import errno
 import mmap
 import os
-import platform
-import signal
 import struct
 import time
 
@@ -45,14 +44,15 @@ NUMBERS = {
     "mount": (165, 40), "mount_setattr": (442, 442), "move_mount": (429, 429),
     "move_pages": (279, 239), "mq_notify": (244, 184), "mq_open": (240, 180),
     "msgget": (68, 186), "msync": (26, 227),
-    "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265), "open_tree": (428, 428),
+    "name_to_handle_at": (303, 264), "open": (2, None), "open_by_handle_at": (304, 265),
+    "open_tree": (428, 428),
     "open_tree_attr": (467, 467), "openat": (257, 56), "openat2": (437, 437),
     "perf_event_open": (298, 241), "personality": (135, 92), "pidfd_getfd": (438, 438),
     "pidfd_open": (434, 434), "pidfd_send_signal": (424, 424), "pivot_root": (155, 41),
     "pkey_alloc": (330, 289), "preadv2": (327, 286), "prctl": (157, 167), "prlimit64": (302, 261),
     "process_madvise": (440, 440), "process_mrelease": (448, 448),
     "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "ptrace": (101, 117),
-    "quotactl": (179, 60), "quotactl_fd": (443, 443), "reboot": (169, 142),
+    "quotactl": (179, 60), "quotactl_fd": (443, 443), "readahead": (187, 213), "reboot": (169, 142),
     "remap_file_pages": (216, 234), "renameat2": (316, 276), "request_key": (249, 218),
     "rt_sigprocmask": (14, 135), "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240),
     "sched_setaffinity": (203, 122), "sched_setattr": (314, 274), "sched_setparam": (142, 118),
@@ -65,7 +65,8 @@ NUMBERS = {
     "settimeofday": (164, 170), "setuid": (105, 146), "setxattr": (188, 5), "shmget": (29, 194),
     "signalfd4": (289, 74), "socket": (41, 198), "socketpair": (53, 199), "splice": (275, 76),
     "statmount": (457, 457), "swapoff": (168, 225), "swapon": (167, 224), "sync": (162, 81),
-    "syncfs": (306, 267), "sysfs": (139, None), "syslog": (103, 116), "tee": (276, 77),
+    "sync_file_range": (277, 84), "syncfs": (306, 267), "sysfs": (139, None),
+    "syslog": (103, 116), "tee": (276, 77),
     "tgkill": (234, 131), "timer_create": (222, 107), "timerfd_create": (283, 85),
     "tkill": (200, 130), "umount2": (166, 39), "unshare": (272, 97), "uselib": (134, None),
     "userfaultfd": (323, 282), "ustat": (136, None), "vhangup": (153, 58),
@@ -106,14 +107,20 @@ def name_of(error):
     return errno.errorcode.get(error.errno, f"errno {error.errno}")
 
 
-@contextlib.contextmanager
-def trying(what):
+class trying:
     """A block that ends without an OSError has reached what it tried."""
-    try:
-        yield
-    except OSError as error:
-        refused(name_of(error))
-    through(what)
+
+    def __init__(self, what):
+        self.what = what
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, _, error, __):
+        if error is None:
+            through(self.what)
+        if isinstance(error, OSError):
+            refused(name_of(error))
 
 
 def each(tries):
@@ -160,7 +167,7 @@ def _argument(value):
 def number(call):
     if isinstance(call, int):
         return call
-    found = NUMBERS[call][0 if platform.machine() == "x86_64" else 1]
+    found = NUMBERS[call][0 if os.uname().machine == "x86_64" else 1]
     if found is None:
         raise OSError(errno.ENOSYS, f"{call} isn't a system call of this machine")
     return found
@@ -208,6 +215,7 @@ def ended(function):
     word = os.read(read_end, 64).decode()
     os.close(read_end)
     if os.WIFSIGNALED(status):
+        import signal
         return signal.Signals(os.WTERMSIG(status)).name
     return word or "silent"
 

@@ -38,6 +38,18 @@ class TestSweep(unittest.TestCase):
                                   (1, 0, False), (0, 0, True), (0, -9, False)):
             self.assertEqual(call(wanted).fails(got) is None, fine, (wanted, got))
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs root to be nobody")
+    def test_a_call_of_a_newer_kernel_is_told_from_a_refusal(self):
+        def call(number, wanted="allow"):
+            return sweep.Call("", number, None, [sweep.ALL_ONES] * 6, wanted)
+        known = next(number for number, name in sweep.table(
+            "x86_64" if os.uname().machine == "x86_64" else "aarch64").items() if name == "fstat")
+        unknown = sweep.BEYOND[-1]
+        self.assertTrue(call(unknown).is_unknown(-38))
+        self.assertFalse(call(known).is_unknown(-38))
+        self.assertFalse(call(unknown).is_unknown(-1))
+        self.assertFalse(call(unknown, wanted=38).is_unknown(-38))
+
 
 if __name__ == "__main__":
     unittest.main()

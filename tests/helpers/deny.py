@@ -15,16 +15,21 @@ import platform
 import struct
 import sys
 
+# Newer calls have the same number everywhere.
+EVERYWHERE = {
+    "clone3": 435, "close_range": 436, "faccessat2": 439, "landlock_add_rule": 445,
+    "landlock_create_ruleset": 444, "landlock_restrict_self": 446, "mount_setattr": 442,
+    "move_mount": 429, "open_tree": 428, "openat2": 437, "pidfd_open": 434,
+    "pidfd_send_signal": 424,
+}  # fmt: skip
 # By machine: the number of the architecture for AUDIT_ARCH, and of the system calls.
 MACHINES = {
     "x86_64": (0xC000003E, {
-        "capset": 126, "close_range": 436, "execve": 59, "ioctl": 16,
-        "landlock_add_rule": 445, "landlock_create_ruleset": 444, "landlock_restrict_self": 446,
+        "capset": 126, "execve": 59, "ioctl": 16,
         "mount": 165, "prctl": 157, "prlimit64": 302, "seccomp": 317, "sendmsg": 46,
         "setgroups": 116, "sethostname": 170, "setns": 308, "setresgid": 119, "setresuid": 117, "setsid": 112, "signalfd4": 289, "unshare": 272}),
     "aarch64": (0xC00000B7, {
-        "capset": 91, "close_range": 436, "execve": 221, "ioctl": 29,
-        "landlock_add_rule": 445, "landlock_create_ruleset": 444, "landlock_restrict_self": 446,
+        "capset": 91, "execve": 221, "ioctl": 29,
         "mount": 40, "prctl": 167, "prlimit64": 261, "seccomp": 277, "sendmsg": 211,
         "setgroups": 159, "sethostname": 161, "setns": 268, "setresgid": 149, "setresuid": 147, "setsid": 157, "signalfd4": 74, "unshare": 97}),
 }  # fmt: skip
@@ -67,7 +72,7 @@ def compile_rules(rules):
             (RETURN, 0, 0, ALLOW)]  # fmt: skip
     for rule in rules:
         name, conditions, answer = parse(rule)
-        code += compile_rule(numbers[name], conditions, answer)
+        code += compile_rule({**EVERYWHERE, **numbers}[name], conditions, answer)
     code.append((RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """sandboxrun doctor: all well here, and each precondition taken away where nobody else sees it."""
 
+import errno
 import glob
 import json
 import os
@@ -237,6 +238,15 @@ class TestTakenAway(DoctorCase):
                      wrapper=denying("close_range"))
         self.missing("seccomp.errno", "not available", "CONFIG_SECCOMP_FILTER",
                      wrapper=denying("seccomp"))
+
+    def test_each_newer_call(self):
+        """There is nothing to fall back to: Linux 5.14 has them all (test_fallbacks.py)."""
+        calls = ("clone3", "close-range", "mount-setattr", "move-mount", "open-tree", "openat2",
+                 "pidfd-open", "pidfd-send-signal")
+        rules = [f"{call.replace('-', '_')}!{errno.ENOSYS}" for call in calls]
+        checks = self.missing("syscall.clone3", "doesn't have it", "5.14", wrapper=denying(*rules))
+        failed = {name for name, check in checks.items() if check["outcome"] == "failed"}
+        self.assertLessEqual({f"syscall.{call}" for call in calls}, failed)
 
     def test_namespaces_that_are_switched_off(self):
         path = os.path.join(self.scratch(), "zero")

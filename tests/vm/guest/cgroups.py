@@ -24,6 +24,11 @@ def read(*path):
         return file.read().strip()
 
 
+def write(text, *path):
+    with open(os.path.join(*path), "w", encoding="ascii") as file:
+        file.write(text)
+
+
 def sandboxes(parent=PARENT):
     """Cgroups of the sandboxes that exist."""
     return sorted(path.rstrip("/") for path in glob.glob(os.path.join(parent, "jailer-*/*/")))
@@ -60,7 +65,7 @@ class Run:
     """`sandboxrun run` of one document beside the test; ended, if need be, by SIGINT."""
 
     def __init__(self, code, *options, **spec):
-        self.stderr = None
+        self.stdout = self.stderr = None
         self.input = tempfile.TemporaryFile()
         self.input.write(json.dumps(local.document(code, **spec)).encode())
         self.input.seek(0)
@@ -90,9 +95,15 @@ class Run:
     def wait(self):
         """Exit status and stderr."""
         if self.stderr is None:
-            _, stderr = self.process.communicate(timeout=WITHIN_S)
+            stdout, stderr = self.process.communicate(timeout=WITHIN_S)
+            self.stdout = stdout.decode(errors="replace")
             self.stderr = stderr.decode(errors="replace")
         return self.process.returncode, self.stderr
+
+    def status(self):
+        """The status of a run with `-o json`."""
+        self.wait()
+        return json.loads(self.stdout)["status"]
 
     def jailer(self):
         """Pid of the jailer that it has started."""

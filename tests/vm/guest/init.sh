@@ -6,6 +6,7 @@
 # goes to the second serial line, everything else to the console.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
 export PYTHONDONTWRITEBYTECODE=1
+export SANDBOXRUN_EMULATED=1
 
 mount -t tmpfs -o mode=1777 tmpfs /tmp
 mount -t tmpfs -o mode=755 tmpfs /run

@@ -3,7 +3,9 @@
 
     {"event": "start", "test": ID}
     {"event": "end", "test": ID, "outcome": "passed|failed|error|skipped", "detail": TEXT}
-    {"event": "done"}
+    {"event": "done", "words": TEXT}
+
+words is what a suite has to say at the end (see tests/helpers/layer.py), or empty.
 
 report.py PLANS NAME takes the plan of that name from a JSON file: {NAME: {"directories": [...],
 "patterns": [...] or null, "left_out": [...]}, ...}. A class whose set-up fails or is skipped ends
@@ -38,6 +40,7 @@ class Reporter(unittest.TestResult):
         super().__init__()
         self.open = None
         self.found = []
+        self.last_words = ""
 
     def startTest(self, test):
         super().startTest(test)
@@ -81,16 +84,16 @@ class Reporter(unittest.TestResult):
         self.note(test, "failed", "succeeded against expectation")
 
 
-def tests_of(suite):
+def tests_of(suite, left_out):
+    """Single tests, and suites that know by themselves how to leave some out."""
     for entry in suite:
-        if isinstance(entry, unittest.TestSuite):
-            yield from tests_of(entry)
-        else:
+        if hasattr(entry, "leave_out"):
+            entry.leave_out(left_out)
             yield entry
-
-
-def wanted(test, left_out):
-    return not any(fnmatch.fnmatchcase(test.id(), pattern) for pattern in left_out)
+        elif isinstance(entry, unittest.TestSuite):
+            yield from tests_of(entry, left_out)
+        elif not any(fnmatch.fnmatchcase(entry.id(), pattern) for pattern in left_out):
+            yield entry
 
 
 def main(argv):
@@ -104,9 +107,10 @@ def main(argv):
         loader = unittest.TestLoader()
         loader.testNamePatterns = plan["patterns"]
         found = loader.discover(path, pattern="test_*.py", top_level_dir=path)
-        suite.addTests(test for test in tests_of(found) if wanted(test, plan["left_out"]))
-    suite.run(Reporter())
-    report(event="done")
+        suite.addTests(tests_of(found, plan["left_out"]))
+    reporter = Reporter()
+    suite.run(reporter)
+    report(event="done", words=reporter.last_words)
     return 0
 
 

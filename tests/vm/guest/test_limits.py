@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run's cgroup on a host with cgroup v2: its limits, who is inside, what is left of it."""
 
+import contextlib
 import errno
 import json
 import os
+import subprocess
+import tempfile
 import unittest
 
 import cgroups
-from helpers.local import RUNTIMES, document, run_json, run_status, sandboxrun
+from helpers.local import (ROOT, RUNTIMES, document, program, run_json, run_status,
+                           sandboxrun)
 
+DENY = os.path.join(ROOT, "tests/helpers/deny.py")
 WAITING = "import time; print('up', flush=True); time.sleep(30)"
+HUNGRY = "held = []\nwhile True: held.append(bytearray(b'x' * (4 << 20)))"
+SWAP_BYTES = 24 << 20
 
 
 class TestLimits(unittest.TestCase):
@@ -50,6 +57,14 @@ class TestLimits(unittest.TestCase):
     def test_the_jailer_is_outside(self):
         path = cgroups.read(f"/proc/{self.run_.jailer()}/cgroup").removeprefix("0::")
         self.assertFalse((path + "/").startswith("/sandboxrun/jailer-"), path)
+
+    def test_no_cgroup_on_the_way_has_processes_and_all_hand_on_the_controllers(self):
+        way = os.path.dirname(self.cgroup)
+        while len(way) >= len(cgroups.PARENT):
+            self.assertEqual(cgroups.processes(way), [], way)
+            self.assertLessEqual({"memory", "cpu", "pids"},
+                                 set(cgroups.read(way, "cgroup.subtree_control").split()), way)
+            way = os.path.dirname(way)
 
     def test_the_cgroup_has_the_name_of_the_sandbox(self):
         self.assertRegex(os.path.basename(self.cgroup), r"\A[0-9a-f]{8}(-[0-9a-f]{4}){3}-")
@@ -110,6 +125,50 @@ print("survived")
 """, resources={"limits": {"memory": "64Mi"}})
         self.assertIn(status["reason"], ("OOMKilled", "Error"))
         self.assertNotIn("survived", status["stdout"])
+
+
+@contextlib.contextmanager
+def swap():
+    """The machine has some, for a while."""
+    with tempfile.NamedTemporaryFile(dir="/") as file:
+        os.posix_fallocate(file.fileno(), 0, SWAP_BYTES)
+        subprocess.run(["mkswap", file.name], check=True, capture_output=True)
+        subprocess.run(["swapon", file.name], check=True, capture_output=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["swapoff", file.name], check=True, capture_output=True)
+
+
+def swap_in_use():
+    lines = cgroups.read("/proc/swaps").splitlines()[1:]
+    return sum(int(line.split()[3]) << 10 for line in lines)
+
+
+class TestSwap(unittest.TestCase):
+    # A kernel whose cgroups don't limit swap, as the jailer sees it: memory.swap.max isn't there.
+    WITHOUT_LIMIT = (f"exec python3 {DENY} 'faccessat2!{errno.ENOENT}' -- "
+                     f'{program("sandboxrun-jailer")} "$@"')
+
+    def test_a_run_gets_none_where_there_is_some(self):
+        with swap():
+            before = swap_in_use()
+            with cgroups.Run(HUNGRY, "-o", "json",
+                             resources={"limits": {"memory": "64Mi"}}) as run:
+                self.assertEqual(run.status()["reason"], "OOMKilled")
+            self.assertLess(swap_in_use() - before, 1 << 20)
+
+    def test_where_it_can_not_be_limited_and_there_is_none_runs_go_on(self):
+        wrapper = self.enterContext(cgroups.jailer_wrapper(self.WITHOUT_LIMIT))
+        with cgroups.Run("print(1)", "--jailer", wrapper) as run:
+            self.assertEqual(run.wait()[0], 0, run.stderr)
+
+    def test_where_it_can_not_be_limited_and_there_is_some_nothing_runs(self):
+        wrapper = self.enterContext(cgroups.jailer_wrapper(self.WITHOUT_LIMIT))
+        with swap(), cgroups.Run("print(1)", "--jailer", wrapper) as run:
+            self.assertEqual(run.wait()[0], 125, run.stderr)
+        self.assertIn("this host has swap", run.stderr)
+        self.assertEqual(run.stdout, "")
 
 
 class TestProcesses(unittest.TestCase):
@@ -207,6 +266,15 @@ print("left")
             self.assertEqual(run.line(), "up")
             status, text = run.end()
         self.assertEqual(status, 130, text)
+        self.assert_nothing_left()
+
+    def test_an_operator_ends_one_by_cgroup_kill(self):
+        with cgroups.Run(WAITING, "-o", "json", timeoutSeconds=40) as run:
+            found = cgroups.wait_for(lambda: [path for path in cgroups.sandboxes()
+                                              if len(cgroups.processes(path)) == 2], "a sandbox")
+            cgroups.write("1", found[0], "cgroup.kill")
+            status = run.status()
+        self.assertEqual((status["phase"], status["reason"]), ("Failed", "Error"), status)
         self.assert_nothing_left()
 
     def test_a_killed_jailer_takes_its_runs_with_it_and_the_next_one_sweeps(self):

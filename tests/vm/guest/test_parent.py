@@ -5,7 +5,7 @@ import os
 import unittest
 
 import cgroups
-from helpers.local import program
+from helpers.local import ROOT, program
 
 JAILER = f'exec {program("sandboxrun-jailer")} "$@" --cgroup-parent self'
 WAITING = "import time; print('up', flush=True); time.sleep(30)"
@@ -15,11 +15,19 @@ def enter(path):
     return f"echo $$ >{path}/cgroup.procs"
 
 
-# What a container runtime does for a container with a cgroup namespace of its own.
-POD = f"""exec unshare --cgroup --mount sh -c '
-umount /sys/fs/cgroup
-mount -t cgroup2 cgroup2 /sys/fs/cgroup
-exec {program("sandboxrun-jailer")} "$@" --cgroup-parent self' jailer "$@" """
+def pod(*mounts, wrapper=""):
+    """What a container runtime does for a container with a cgroup namespace of its own."""
+    commands = "\n".join(["umount /sys/fs/cgroup", "mount -t cgroup2 cgroup2 /sys/fs/cgroup",
+                          *mounts])
+    return f"""exec unshare --cgroup --mount sh -c '
+{commands}
+exec {wrapper} {program("sandboxrun-jailer")} "$@" --cgroup-parent self' jailer "$@" """
+
+
+READ_ONLY = "mount -o remount,bind,ro /sys/fs/cgroup"
+MS_REMOUNT = 0x20
+NO_REMOUNT = f"python3 {os.path.join(ROOT, 'tests/helpers/deny.py')} " \
+             f"mount:3={MS_REMOUNT:#x}/{MS_REMOUNT:#x} --"
 
 
 class TestSelf(unittest.TestCase):
@@ -51,7 +59,29 @@ class TestSelf(unittest.TestCase):
         self.check(JAILER)
 
     def test_in_a_cgroup_namespace(self):
-        self.check(POD)
+        self.check(pod())
+
+    def test_a_read_only_file_system_is_made_writable_for_the_jailer_alone(self):
+        self.check(pod(READ_ONLY))
+
+    def test_where_it_stays_read_only_nothing_runs(self):
+        wrapper = self.enterContext(cgroups.jailer_wrapper(
+            enter(self.cgroup), pod(READ_ONLY, wrapper=NO_REMOUNT)))
+        with cgroups.Run("print(1)", "--jailer", wrapper) as run:
+            status, text = run.wait()
+        self.assertEqual((status, run.stdout), (125, ""), text)
+        self.assertIn("read-only", text)
+
+    def test_no_peak_is_told_where_the_kernel_does_not_tell_it(self):
+        """As before Linux 5.19. The jailer of a Pod can't read what its owner may not."""
+        wrapper = self.enterContext(cgroups.jailer_wrapper(enter(self.cgroup), JAILER))
+        with cgroups.Run("import time; time.sleep(2)", "-o", "json", "--jailer", wrapper,
+                         timeoutSeconds=40) as run:
+            found = cgroups.wait_for(lambda: cgroups.sandboxes(self.cgroup), "a sandbox")
+            os.chmod(os.path.join(found[0], "memory.peak"), 0)
+            status = run.status()
+        self.assertEqual(status["reason"], "Completed", status)
+        self.assertEqual(set(status["usage"]), {"cpuMilliseconds", "wallMilliseconds"})
 
     def test_a_neighbour_in_the_same_cgroup_is_refused(self):
         """The kernel's rule of no inner processes: said, not suffered."""
@@ -89,7 +119,7 @@ class TestRefusals(unittest.TestCase):
 
     def test_a_file_system_that_can_not_be_written(self):
         text = self.refusal(f"""exec unshare --mount sh -c '
-mount -o remount,bind,ro /sys/fs/cgroup
+{READ_ONLY}
 exec {program("sandboxrun-jailer")} "$@"' jailer "$@" """)
         self.assertIn("read-only", text)
 
