@@ -39,6 +39,7 @@ struct jailer_client {
     jailer_lost_fn lost;
     void *arg;
     enum client_state state;
+    bool deaf; /* takes no more requests; its last words are still to be read */
     struct proto_hello hello;
     struct proto_check *checks;
     size_t check_count;
@@ -235,6 +236,13 @@ static int receive_one(struct jailer_client *client)
     return 0;
 }
 
+/* The read side then sees the end, behind the words that still wait there. */
+static void stop_sending(struct jailer_client *client)
+{
+    client->deaf = true;
+    (void)shutdown(client->sock, SHUT_RDWR);
+}
+
 static void queue_flush(struct jailer_client *client)
 {
     while (client->queue) {
@@ -243,8 +251,7 @@ static void queue_flush(struct jailer_client *client)
         if (r == -EAGAIN || r == -EINTR)
             return;
         if (r < 0) {
-            /* The read side then sees the end, behind the words that still wait there. */
-            (void)shutdown(client->sock, SHUT_RDWR);
+            stop_sending(client);
             queue_drop(client);
             break;
         }
@@ -280,7 +287,7 @@ static int send_or_queue(struct jailer_client *client, const struct proto_messag
         if (r >= 0)
             return 0;
         if (r != -EAGAIN && r != -EINTR) {
-            (void)shutdown(client->sock, SHUT_RDWR);
+            stop_sending(client);
             return error_set_errno(err, -r, "send to the jailer");
         }
     }
@@ -352,7 +359,7 @@ int jailer_client_connect(const char *path, struct error *err)
 
 const struct proto_hello *jailer_client_hello(const struct jailer_client *client)
 {
-    return client->state == CLIENT_READY ? &client->hello : NULL;
+    return client->state == CLIENT_READY && !client->deaf ? &client->hello : NULL;
 }
 
 const struct proto_check *jailer_client_checks(const struct jailer_client *client,

@@ -41,7 +41,8 @@ int jailer_client_connect(const char *path, struct error *err);
 const struct proto_check *jailer_client_checks(const struct jailer_client *client,
                                                size_t *ret_count);
 
-/* The jailer's HELLO; NULL before it came and after the jailer is gone. */
+/* The jailer's HELLO; NULL before it came and once the jailer is gone: a request that couldn't be
+ * sent tells so before lost does. */
 const struct proto_hello *jailer_client_hello(const struct jailer_client *client);
 
 /* Sends PROTO_CREATE and registers handlers for its id. */

@@ -121,7 +121,10 @@ static void pump(struct batch *batch)
         if (batch->cancelled != RUN_REASON_NONE)
             slot_refuse(slot, batch->cancelled, batch->cancel_message);
         else if (slot_start(slot, &err) < 0)
-            slot_refuse(slot, RUN_REASON_INTERNAL_ERROR, err.text);
+            slot_refuse(slot,
+                        jailer_client_hello(batch->jailer) ? RUN_REASON_INTERNAL_ERROR
+                                                           : RUN_REASON_JAILER_LOST,
+                        err.text);
     }
     if (batch->finished == batch->documents->count && !batch->told_done) {
         batch->told_done = true;

@@ -286,6 +286,22 @@ static void test_last_words_come_before_the_loss(void **state)
     assert_int_equal(test->a.lost, 0);
 }
 
+/* Whoever had a request refused must be able to tell a jailer that is gone from another reason. */
+static void test_a_failed_request_tells_of_the_loss(void **state)
+{
+    struct test *test = *state;
+    struct error err;
+    connect_and_greet(test);
+    assert_non_null(jailer_client_hello(test->client));
+    fake_jailer_die(&test->fake);
+    assert_int_equal(create(test, ID_A, &test->a, &err), -EPIPE);
+    assert_null(jailer_client_hello(test->client));
+    assert_int_equal(test->lost, 0);
+    run_until(test, is_over);
+    assert_int_equal(test->lost, 1);
+    assert_int_equal(test->a.lost, 0);
+}
+
 static void test_nothing_before_hello(void **state)
 {
     struct test *test = *state;
@@ -530,6 +546,7 @@ int main(void)
         TEST(test_answers_go_to_their_owner),
         TEST(test_loss_tells_every_owner_once),
         TEST(test_last_words_come_before_the_loss),
+        TEST(test_a_failed_request_tells_of_the_loss),
         TEST(test_nothing_before_hello),
         TEST(test_checks_come_before_hello),
         TEST(test_no_checks),
