@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Uses numpy, pandas, matplotlib and requests as programs do, those of them that are there.
 
-A program for a sandbox, and for trace.sh. requests talks to a server of this very process, where
+A program for a sandbox, and for trace.py. requests talks to a server of this very process, where
 there are Internet sockets.
 """
 

@@ -14,6 +14,8 @@ START_SECONDS = 0.5
 SILENCE_SECONDS = 45
 SHORT_SILENCE_SECONDS = 5
 HANGS = 2
+# Into so many parts the rest of a file is cut after that, since they mostly wait.
+PARTS = 6
 KILLED = -9
 
 
@@ -66,11 +68,22 @@ def class_of(name):
     return name.rpartition(".")[0]
 
 
+def split_by_class(names, n):
+    """Up to n lists of the names; those of a class, which share fixtures, stay together."""
+    classes = {}
+    for name in names:
+        classes.setdefault(class_of(name), []).append(name)
+    parts = [[] for _ in range(n)]
+    for names_of_class in classes.values():
+        min(parts, key=len).extend(names_of_class)
+    return [part for part in parts if part]
+
+
 def rest_of(item, outcome, hung):
     """Items for what is left of an item that was stopped; `hung` if for want of progress.
 
     Without a network whole classes hang. So the others of a class get little time, and after some
-    hangs in a file so does all the rest.
+    hangs in a file so does all the rest, in parts.
     """
     left = [name for name in outcome.planned
             if is_test(name) and name not in outcome.tests and name != outcome.running
@@ -80,8 +93,10 @@ def rest_of(item, outcome, hung):
     apart = class_of(outcome.running) if hung and outcome.running else None
     mates = [name for name in left if class_of(name) == apart]
     others = [name for name in left if class_of(name) != apart]
+    parts = split_by_class(others, PARTS if hung and hangs == HANGS else 1)
     return [{"file": item["file"], "match": names, "silenceSeconds": seconds, "hangs": hangs}
-            for names, seconds in ((others, patience), (mates, SHORT_SILENCE_SECONDS)) if names]
+            for names, seconds in [*((part, patience) for part in parts),
+                                   (mates, SHORT_SILENCE_SECONDS)] if names]
 
 
 def lost_with(item, outcome):
@@ -94,8 +109,8 @@ def lost_with(item, outcome):
 def follow_up(chunk, outcomes, end):
     """What to do after a chunk: (chunks still to run, [(item, test)] that came to no end).
 
-    `outcomes` say of each item that began which tests were `planned`, which `tests` ended, which was
-    `running` when its process or the whole was stopped, or else which class was being set up
+    `outcomes` say of each item that began which tests were `planned`, which `tests` ended, which
+    was `running` when its process or the whole was stopped, or else which class was being set up
     (`fixture`), and the `status` of the process if that had ended. What was at work when its
     process died is lost. A test that was running when the sandbox ended runs alone; if it was
     alone, it is lost. The test None stands for the whole item. Each chunk handed back has fewer

@@ -59,7 +59,8 @@ def recording(base):
 
         def write(self, test, result, why=""):
             name = test.id() if hasattr(test, "id") else str(test)
-            seconds = round(time.monotonic() - getattr(self, "recorded_since", 0), 3)
+            now = time.monotonic()
+            seconds = round(now - getattr(self, "recorded_since", now), 3)
             record({"test": name, "result": result, "seconds": seconds,
                     "why": str(why)[:WHY_CHARACTERS]})
 
@@ -193,6 +194,8 @@ def main():
     if sys.argv[1:2] == ["--one"]:
         run_one(sys.argv[2:])
         return
+    # A shell without job control starts what is to run in the background with this ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     request = json.load(sys.stdin)
     for item in request["items"]:
         run_item(item, request["resources"])

@@ -16,12 +16,14 @@ import plan
 import sides
 
 HERE = pathlib.Path(__file__).resolve().parent
+# What differences.txt is about.
+VERSION = "3.12"
 # What may cost time and processes is run; what needs a network, a screen, sound or gigabytes isn't.
 RESOURCES = "cpu,subprocess,walltime"
 # A test that depends on the machine's load may fail on either side. One that passes once can pass.
-RETRIES = 2
+RETRIES = 3
 MAX_RETRIED = 400
-WAITING_JOBS = 4
+WAITING_JOBS = 6
 
 LIST = """
 import json
@@ -30,6 +32,10 @@ found = findtests()
 packages = {name.split(".")[1] for name in found if name.startswith("test.")} | set(found)
 print(json.dumps([found, sorted(SPLITTESTDIRS - packages)]))
 """
+
+
+class NoTests(Exception):
+    """This machine's Python has no tests to run, or others than the table is about."""
 
 
 class Results:
@@ -77,8 +83,21 @@ def say(text):
 def list_files():
     """(files of tests, packages that this Python's own list names and that aren't there)"""
     done = subprocess.run(["chroot", "--userspec=65532:65532", sides.RUNTIME, "/usr/bin/python3",
-                           "-I", "-B", "-c", LIST], capture_output=True, text=True, check=True)
+                           "-I", "-B", "-c", LIST], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        cause = done.stderr.strip().rpartition("\n")[2]
+        raise NoTests("this Python came without its regression tests (Debian: apt-get install "
+                      f"libpython{VERSION}-testsuite): {cause}")
     return json.loads(done.stdout)
+
+
+def chosen(options, known):
+    """The files of tests that the options ask for."""
+    if options.files or options.full:
+        return options.files or known
+    lines = (HERE / "subset.txt").read_text(encoding="utf-8").splitlines()
+    words = [line.split() for line in lines if line and not line.startswith("#")]
+    return [file for file, *marks in words if not options.fast or "fast" in marks]
 
 
 def run_chunks(side, chunks, results, jobs):
@@ -140,13 +159,14 @@ def run_both(files, table, jobs):
     seconds["inside"] = time.monotonic() - started
     started = time.monotonic()
     retried = 0
-    for _ in range(RETRIES):
+    for attempt in range(RETRIES):
         names = doubtful(inside, outside, table, files)
         if not names or len(names) > MAX_RETRIED:
             break
         say(f"again, since the table knows nothing of it: {len(names)} tests")
         retried = max(retried, len(names))
-        retry(names, inside, outside, jobs)
+        # The later ones with the machine to itself.
+        retry(names, inside, outside, jobs if attempt == 0 else 1)
     seconds["again"] = time.monotonic() - started
     return inside, outside, seconds, retried
 
@@ -166,10 +186,12 @@ def report(version, files, missing, runs, table):
     inside, outside, seconds, retried = runs
     found = compare.differences(inside.tests, outside.tests)
     explained, unexplained, stale = compare.judge(found, table, files)
+    ran = {results.where[name][0] for results in (inside, outside) for name in results.tests}
     return {
         "python": version,
         "files": len(files),
         "missingPackages": missing,
+        "filesWithoutTests": sorted(set(files) - ran),
         "resources": RESOURCES,
         "passedInside": len(compare.passing(inside.tests)),
         "passedOutside": len(compare.passing(outside.tests)),
@@ -189,6 +211,9 @@ def show(result):
           f"resources {result['resources']}")
     if result["missingPackages"]:
         print("not in this Python's test package: " + ", ".join(result["missingPackages"]))
+    if result["filesWithoutTests"]:
+        print("skipped or broken as a whole on both sides: "
+              + ", ".join(result["filesWithoutTests"]))
     by_reason = collections.defaultdict(list)
     for difference in result["differences"]:
         by_reason[difference["reason"]].append(difference)
@@ -216,21 +241,25 @@ def show(result):
 
 
 def main(argv):
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--full", action="store_true")
+    parser = argparse.ArgumentParser(prog="run.sh", add_help=False, allow_abbrev=False)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--full", action="store_true")
+    which.add_argument("--fast", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("files", nargs="*")
     options = parser.parse_args(argv)
+    if options.files and (options.full or options.fast):
+        parser.error("files of tests go with neither --fast nor --full")
     table = compare.parse_table((HERE / "differences.txt").read_text(encoding="utf-8"))
+    version = (sides.RUNTIME / "usr/lib/sandboxrun/version").read_text(encoding="utf-8").strip()
+    if not version.startswith(f"{VERSION}."):
+        raise NoTests(f"the table of differences is about Python {VERSION}, and the runtime that "
+                      f"this machine gives has {version}")
     known, missing = list_files()
-    files = options.files or known
-    if not options.full and not options.files:
-        files = [line for line in (HERE / "subset.txt").read_text().split("\n")
-                 if line and not line.startswith("#")]
+    files = chosen(options, known)
     if unknown := sorted(set(files) - set(known)):
         say(f"this Python has no such files of tests: {', '.join(unknown)}")
         return 3
-    version = (sides.RUNTIME / "usr/lib/sandboxrun/version").read_text().strip()
     runs = run_both(files, table, os.cpu_count())
     result = report(version, files, missing, runs, table)
     if options.json:
@@ -241,4 +270,8 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except NoTests as error:
+        say(error)
+        sys.exit(3)

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 usage() {
     cat <<TXT
-usage: tests/cpython/run.sh [--full] [--json] [FILE...]
+usage: tests/cpython/run.sh [--fast | --full] [--json] [FILE...]
 
 Runs the regression tests of the runtime's own Python (python -m test)
   - inside: as programs of the Snippet profile, by sandboxrun run
@@ -17,6 +17,7 @@ reason from tests/cpython/differences.txt. Needs root.
 
   FILE      files of tests, as python -m test names them; the default is the list in
             tests/cpython/subset.txt, the files that have most to do with the kernel
+  --fast    those of that list that are marked as fast, as in CI
   --full    the whole suite
   --json    print one JSON object instead
   -h, --help
@@ -29,7 +30,7 @@ TXT
 for arg in "$@"; do
     case $arg in
     -h | --help) usage; exit 0 ;;
-    --full | --json | test_* | test.*) ;;
+    --fast | --full | --json | test_* | test.*) ;;
     *) echo "run.sh: unknown argument '$arg'; see --help" >&2; exit 2 ;;
     esac
 done
@@ -37,5 +38,6 @@ if [ "$EUID" -ne 0 ]; then
     echo "run.sh: needs root, to make sandboxes and to enter the runtime" >&2
     exit 3
 fi
-./hack/make-runtime.sh --with-tests --name python3.12-tests || exit 3
+./hack/make-runtime.sh --with-tests --name python3.12-tests \
+    --output "${SANDBOXRUN_RUNTIMES:-build/runtimes}" || exit 3
 exec python3 tests/cpython/run.py "$@"

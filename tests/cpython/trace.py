@@ -29,6 +29,9 @@ START = re.compile(r'^\d+ +execve\("/usr/bin/python3"')
 ASSUMED = """brk clock_gettime close fstat futex getdents64 getpid gettid lseek mmap mprotect
     munmap newfstatat openat read readlink rt_sigaction rt_sigprocmask write""".split()
 MAX_ARGS = 6
+LOWEST_POINTER = 1 << 32
+# This machine in a rule's "includes".
+ARCH = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine)
 
 
 def load(path):
@@ -37,6 +40,8 @@ def load(path):
         policy = json.load(file)
     rules = collections.defaultdict(list)
     for rule in policy["syscalls"]:
+        if ARCH not in rule.get("includes", {}).get("arches", [ARCH]):
+            continue
         for name in rule["names"]:
             rules[name].append(rule)
     return rules
@@ -88,6 +93,11 @@ def count(rules, lines):
     return counts
 
 
+def text_of(value):
+    """An argument; every pointer is one and the same."""
+    return "pointer" if LOWEST_POINTER <= value < 1 << 47 else f"{value:#x}"
+
+
 def show(rules, counts):
     used, refused = set(ASSUMED), collections.Counter()
     for (name, looked_at), n in counts.items():
@@ -98,7 +108,7 @@ def show(rules, counts):
         if said == "ALLOW":
             used.add(name)
         else:
-            shown = ", ".join(f"arg {index} = {value:#x}" for index, value in looked_at)
+            shown = ", ".join(f"arg {index} = {text_of(value)}" for index, value in looked_at)
             refused[name, said, shown] += n
     allowed = {name for name, several in rules.items()
                if any(rule["action"] == "SCMP_ACT_ALLOW" for rule in several)}
