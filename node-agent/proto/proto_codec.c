@@ -2,6 +2,7 @@
 #include "common/cleanup.h"
 #include "common/parse.h"
 #include "node-agent/proto/proto.h"
+#include "node-agent/proto/proto_fields.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -23,6 +24,9 @@ enum field_kind {
     FIELD_TEXT, /* UTF-8 without control characters, may be empty */
     FIELD_RUNTIMES,
     FIELD_DENIED,
+    FIELD_DENIED_NETWORK,
+    FIELD_DENIED_NAMES,
+    FIELD_EGRESS,
 };
 
 struct field {
@@ -41,12 +45,19 @@ struct field {
             sizeof(((struct proto_message *)0)->member.field), (low), (high)                       \
     }
 #define STRING(member, field, kind) NUMBER(member, field, kind, 0, 0)
+/* Of a length on the wire that isn't the one in memory. */
+#define PACKED(member, field, kind, wire)                                                          \
+    {                                                                                              \
+#field, kind, offsetof(struct proto_message, member.field), (wire), 0, 0                   \
+    }
 
 /* Bounds that no machine reaches: they keep sums of two values from wrapping. */
 #define MAX_BYTES INT64_MAX
 #define MAX_TIME  INT64_MAX
 #define MAX_MILLI INT32_MAX
 #define MAX_ERRNO 4095
+
+#define PROFILE_WITHOUT_NETWORK 0 /* Snippet */
 
 static const struct field hello_fields[] = {
     NUMBER(hello, version, FIELD_U32, 1, UINT32_MAX),
@@ -67,6 +78,7 @@ static const struct field create_fields[] = {
     STRING(create, runtime, FIELD_NAME),
     NUMBER(create, cpu_milli, FIELD_U32, 1, MAX_MILLI),
     NUMBER(create, memory_bytes, FIELD_U64, 1, MAX_BYTES),
+    PACKED(create, egress, FIELD_EGRESS, PROTO_EGRESS_WIRE),
 };
 
 static const struct field created_fields[] = {
@@ -103,6 +115,11 @@ static const struct field finished_fields[] = {
     NUMBER(finished, denied_more, FIELD_U32, 0, 1),
     NUMBER(finished, denied_count, FIELD_U32, 0, PROTO_MAX_DENIED),
     NUMBER(finished, denied, FIELD_DENIED, 0, 0),
+    NUMBER(finished, denied_network_count, FIELD_U32, 0, PROTO_MAX_DENIED_NETWORK),
+    PACKED(finished, denied_network, FIELD_DENIED_NETWORK, PROTO_DENIED_NETWORK_WIRE),
+    NUMBER(finished, denied_name_count, FIELD_U32, 0, PROTO_MAX_DENIED_NAMES),
+    PACKED(finished, denied_names, FIELD_DENIED_NAMES, PROTO_DENIED_NAMES_WIRE),
+    NUMBER(finished, denied_network_more, FIELD_U32, 0, 1),
 };
 
 static const struct field check_fields[] = {
@@ -135,8 +152,10 @@ static const struct message_format formats[] = {
     [PROTO_CHECK] = FORMAT("CHECK", check_fields),
 };
 
-static_assert(sizeof(struct proto_hello) + HEADER_SIZE <= PROTO_MAX_MESSAGE,
+/* What is on the wire is never longer than in memory. */
+static_assert(sizeof(struct proto_message) + HEADER_SIZE <= PROTO_MAX_MESSAGE,
               "the longest message fits");
+static_assert(PROTO_EGRESS_WIRE <= sizeof(struct proto_egress), "names are packed on the wire");
 static_assert(sizeof(((struct proto_hello *)0)->runtimes) ==
                   PROTO_MAX_RUNTIMES * (PROTO_RUNTIME_SIZE + PROTO_VERSION_SIZE),
               "runtimes are packed in memory as on the wire");
@@ -157,13 +176,13 @@ static size_t format_size(const struct message_format *format)
     return size;
 }
 
-static void put_le(uint8_t *bytes, uint64_t value, size_t size)
+void proto_put_le(uint8_t *bytes, uint64_t value, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         bytes[i] = (uint8_t)(value >> (8 * i));
 }
 
-static uint64_t get_le(const uint8_t *bytes, size_t size)
+uint64_t proto_get_le(const uint8_t *bytes, size_t size)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < size; i++)
@@ -296,12 +315,21 @@ static const char *field_fault(const struct field *field, const struct proto_mes
         return runtimes_fault(&message->hello);
     if (field->kind == FIELD_DENIED)
         return denied_fault(&message->finished);
+    if (field->kind == FIELD_DENIED_NETWORK)
+        return proto_denied_network_fault(&message->finished);
+    if (field->kind == FIELD_DENIED_NAMES)
+        return proto_denied_names_fault(&message->finished);
+    if (field->kind == FIELD_EGRESS)
+        return proto_egress_fault(&message->create.egress);
     return string_fault(field->kind, at, field->size);
 }
 
 /* What no single field can tell. */
 static const char *message_fault(const struct proto_message *message)
 {
+    if (message->type == PROTO_CREATE && message->create.profile == PROFILE_WITHOUT_NETWORK &&
+        message->create.egress.has_rules)
+        return "egress has rules for a profile without a network";
     if (message->type == PROTO_FINISHED && !message->finished.has_status &&
         message->finished.wait_status != 0)
         return "wait_status is set without has_status";
@@ -318,27 +346,42 @@ static void put_string(uint8_t *bytes, const char *text, size_t size)
     memset(bytes + len, 0, size - len);
 }
 
+static void put_runtimes(uint8_t *bytes, const struct proto_hello *hello)
+{
+    for (size_t i = 0; i < PROTO_MAX_RUNTIMES; i++) {
+        put_string(bytes, hello->runtimes[i].name, PROTO_RUNTIME_SIZE);
+        bytes += PROTO_RUNTIME_SIZE;
+        put_string(bytes, hello->runtimes[i].version, PROTO_VERSION_SIZE);
+        bytes += PROTO_VERSION_SIZE;
+    }
+}
+
+static void put_denied(uint8_t *bytes, const struct proto_denied *denied)
+{
+    for (size_t i = 0; i < PROTO_MAX_DENIED; i++) {
+        proto_put_le(bytes + 8 * i, (uint32_t)denied[i].number, 4);
+        proto_put_le(bytes + 8 * i + 4, denied[i].count, 4);
+    }
+}
+
 static void put_field(uint8_t *bytes, const struct field *field,
                       const struct proto_message *message)
 {
     const char *at = (const char *)message + field->offset;
-    if (is_number(field)) {
-        put_le(bytes, number_load(field, at), field->size);
-    } else if (field->kind == FIELD_RUNTIMES) {
-        for (size_t i = 0; i < PROTO_MAX_RUNTIMES; i++) {
-            put_string(bytes, message->hello.runtimes[i].name, PROTO_RUNTIME_SIZE);
-            bytes += PROTO_RUNTIME_SIZE;
-            put_string(bytes, message->hello.runtimes[i].version, PROTO_VERSION_SIZE);
-            bytes += PROTO_VERSION_SIZE;
-        }
-    } else if (field->kind == FIELD_DENIED) {
-        for (size_t i = 0; i < PROTO_MAX_DENIED; i++) {
-            put_le(bytes + 8 * i, (uint32_t)message->finished.denied[i].number, 4);
-            put_le(bytes + 8 * i + 4, message->finished.denied[i].count, 4);
-        }
-    } else {
+    if (is_number(field))
+        proto_put_le(bytes, number_load(field, at), field->size);
+    else if (field->kind == FIELD_RUNTIMES)
+        put_runtimes(bytes, &message->hello);
+    else if (field->kind == FIELD_DENIED)
+        put_denied(bytes, message->finished.denied);
+    else if (field->kind == FIELD_DENIED_NETWORK)
+        proto_denied_network_put(bytes, &message->finished);
+    else if (field->kind == FIELD_DENIED_NAMES)
+        proto_denied_names_put(bytes, &message->finished);
+    else if (field->kind == FIELD_EGRESS)
+        proto_egress_put(bytes, &message->create.egress);
+    else
         put_string(bytes, at, field->size);
-    }
 }
 
 int proto_encode(const struct proto_message *message, uint8_t bytes[static PROTO_MAX_MESSAGE])
@@ -352,8 +395,8 @@ int proto_encode(const struct proto_message *message, uint8_t bytes[static PROTO
     }
 
     size_t size = format_size(format);
-    put_le(bytes, message->type, 4);
-    put_le(bytes + 4, size, 4);
+    proto_put_le(bytes, message->type, 4);
+    proto_put_le(bytes + 4, size, 4);
     uint8_t *at = bytes + HEADER_SIZE;
     for (size_t i = 0; i < format->count; i++) {
         put_field(at, &format->fields[i], message);
@@ -372,12 +415,21 @@ static bool runtimes_are_padded(const struct proto_hello *hello)
     return true;
 }
 
+static bool denied_names_are_padded(const struct proto_finished *finished)
+{
+    for (size_t i = 0; i < PROTO_MAX_DENIED_NAMES; i++) {
+        if (!is_zero_padded(finished->denied_names[i].name, PROTO_NAME_SIZE))
+            return false;
+    }
+    return true;
+}
+
 static void get_denied(const uint8_t *bytes, struct proto_denied *denied)
 {
     for (size_t i = 0; i < PROTO_MAX_DENIED; i++) {
-        uint32_t number = (uint32_t)get_le(bytes + 8 * i, 4);
+        uint32_t number = (uint32_t)proto_get_le(bytes + 8 * i, 4);
         memcpy(&denied[i].number, &number, sizeof(number));
-        denied[i].count = (uint32_t)get_le(bytes + 8 * i + 4, 4);
+        denied[i].count = (uint32_t)proto_get_le(bytes + 8 * i + 4, 4);
     }
 }
 
@@ -387,9 +439,16 @@ static const char *get_field(const uint8_t *bytes, const struct field *field,
     char *at = (char *)message + field->offset;
     bool padded = true;
     if (is_number(field)) {
-        number_store(field, at, get_le(bytes, field->size));
+        number_store(field, at, proto_get_le(bytes, field->size));
     } else if (field->kind == FIELD_DENIED) {
         get_denied(bytes, message->finished.denied);
+    } else if (field->kind == FIELD_DENIED_NETWORK) {
+        proto_denied_network_get(bytes, &message->finished);
+    } else if (field->kind == FIELD_DENIED_NAMES) {
+        proto_denied_names_get(bytes, &message->finished);
+        padded = denied_names_are_padded(&message->finished);
+    } else if (field->kind == FIELD_EGRESS) {
+        proto_egress_get(bytes, &message->create.egress);
     } else {
         memcpy(at, bytes, field->size);
         padded = field->kind == FIELD_RUNTIMES ? runtimes_are_padded(&message->hello)
@@ -406,14 +465,14 @@ int proto_decode(const uint8_t *bytes, size_t len, struct proto_message *ret_mes
 {
     if (len < HEADER_SIZE)
         return error_set(err, EPROTO, "message of %zu bytes: a header has %u", len, HEADER_SIZE);
-    uint32_t type = (uint32_t)get_le(bytes, 4);
+    uint32_t type = (uint32_t)proto_get_le(bytes, 4);
     const struct message_format *format = format_of(type);
     if (!format)
         return error_set(err, EPROTO, "unknown message type %u", type);
     size_t size = format_size(format);
-    if (len != size || get_le(bytes + 4, 4) != size)
+    if (len != size || proto_get_le(bytes + 4, 4) != size)
         return error_set(err, EPROTO, "%s of %zu bytes that says %u: its length is %zu",
-                         format->name, len, (unsigned int)get_le(bytes + 4, 4), size);
+                         format->name, len, (unsigned int)proto_get_le(bytes + 4, 4), size);
 
     struct proto_message message = {.type = (enum proto_type)type};
     const uint8_t *at = bytes + HEADER_SIZE;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "node-agent/proto/proto_check.h"
+#include "node-agent/proto/proto_denied.h"
 
 #include <stdint.h>
 
@@ -29,10 +30,9 @@
  * A jailer that lacks something it requires says so by its checks, offers nothing in its hello
  * (no profile, no runtime, no run), and refuses every PROTO_CREATE.
  */
-#define PROTO_VERSION         2u
+#define PROTO_VERSION         3u
 #define PROTO_MAX_MESSAGE     4096
 #define PROTO_MAX_RUNTIMES    16
-#define PROTO_MAX_DENIED      16 /* system calls of a run that are told apart */
 #define PROTO_RUNTIME_SIZE    64
 #define PROTO_VERSION_SIZE    40
 #define PROTO_ID_SIZE         40 /* UUID text, NUL-padded */
@@ -88,6 +88,7 @@ struct proto_create {
     char runtime[PROTO_RUNTIME_SIZE];
     uint32_t cpu_milli;
     uint64_t memory_bytes;
+    struct proto_egress egress; /* of ToolCall alone */
 };
 
 struct proto_created {
@@ -113,12 +114,6 @@ struct proto_kill {
     char id[PROTO_ID_SIZE];
 };
 
-/* A system call by its number, and how often it was refused. */
-struct proto_denied {
-    int32_t number;
-    uint32_t count;
-};
-
 struct proto_finished {
     char id[PROTO_ID_SIZE];
     uint32_t end;        /* enum proto_end */
@@ -133,6 +128,11 @@ struct proto_finished {
     uint32_t denied_more;       /* 1: there were more refusals than denied has */
     uint32_t denied_count;      /* each call once, in the order of their first refusals */
     struct proto_denied denied[PROTO_MAX_DENIED];
+    uint32_t denied_network_count; /* each target once, in the order of their first refusals */
+    struct proto_denied_network denied_network[PROTO_MAX_DENIED_NETWORK];
+    uint32_t denied_name_count; /* each name once */
+    struct proto_denied_name denied_names[PROTO_MAX_DENIED_NAMES];
+    uint32_t denied_network_more; /* 1: there were more targets or names than these */
 };
 
 struct proto_message {

@@ -12,6 +12,7 @@ what the C codec would never write: other lengths, other types, words out of tur
 import array
 import contextlib
 import dataclasses
+import ipaddress
 import os
 import selectors
 import signal
@@ -41,6 +42,16 @@ MAX_RUNTIMES = 16
 MAX_DENIED = 16
 RUNTIME = "64s40s"
 
+HTTP, HTTPS = 1, 2  # bits of a rule's ports
+MAX_PREFIXES = 64
+MAX_NAMES = 16
+NAMES_SIZE = 1024
+MAX_DENIED_NETWORK = 24
+MAX_DENIED_NAMES = 8
+EGRESS = f"<II{MAX_PREFIXES * 19}sI{MAX_NAMES * 3}sI{NAMES_SIZE}s"
+DENIED_NETWORK = "<BBHI16s"
+DENIED_NAME = "<I256s"
+
 # Fields in the order of the wire, with their struct codes; all packed, little-endian.
 FIELDS = {
     HELLO: [("version", "I"), ("cgroup_version", "I"), ("profiles", "I"), ("max_runs", "I"),
@@ -48,7 +59,7 @@ FIELDS = {
             ("runtimes", f"{MAX_RUNTIMES * struct.calcsize('<' + RUNTIME)}s"), ("kernel", "72s"),
             ("landlock_abi", "I")],
     CREATE: [("id", "40s"), ("profile", "I"), ("runtime", "64s"), ("cpu_milli", "I"),
-             ("memory_bytes", "Q")],
+             ("memory_bytes", "Q"), ("egress", f"{struct.calcsize(EGRESS)}s")],
     CREATED: [("id", "40s")],
     START: [("id", "40s"), ("timeout_ms", "I")],
     REFUSED: [("id", "40s"), ("errnum", "I"), ("lock", "32s"), ("text", "512s")],
@@ -58,7 +69,10 @@ FIELDS = {
     FINISHED: [("id", "40s"), ("end", "I"), ("wait_status", "i"), ("has_status", "I"),
                ("oom_kills", "I"), ("wall_us", "Q"), ("cpu_us", "Q"),
                ("peak_memory_bytes", "Q"), ("timeout_ms", "I"), ("forbidden_call", "i"),
-               ("denied_more", "I"), ("denied_count", "I"), ("denied", f"{MAX_DENIED * 8}s")],
+               ("denied_more", "I"), ("denied_count", "I"), ("denied", f"{MAX_DENIED * 8}s"),
+               ("denied_network_count", "I"), ("denied_network", f"{MAX_DENIED_NETWORK * 24}s"),
+               ("denied_name_count", "I"), ("denied_names", f"{MAX_DENIED_NAMES * 260}s"),
+               ("denied_network_more", "I")],
 }  # fmt: skip
 
 
@@ -82,6 +96,35 @@ def encode(kind, **fields):
     return packer.pack(kind, packer.size, *values)
 
 
+def encode_egress(prefixes=(), names=(), has_rules=1):
+    """The rules of PROTO_CREATE: (prefix, ports) and (name, ports) of what is allowed."""
+    packed = b""
+    for text, ports in prefixes:
+        prefix = ipaddress.ip_network(text)
+        packed += struct.pack("<BBB16s", prefix.version, prefix.prefixlen, ports,
+                              prefix.network_address.packed)  # fmt: skip
+    entries, texts = b"", b""
+    for name, ports in names:
+        entries += struct.pack("<BH", ports, len(texts))
+        texts += name.encode() + b"\0"
+    return struct.pack(EGRESS, has_rules, len(prefixes), packed, len(names), entries, len(texts),
+                       texts)  # fmt: skip
+
+
+def _denied_network(value):
+    """[(address, protocol number, port, count)]"""
+    return [
+        (str(ipaddress.ip_address(address[: 4 if family == 4 else 16])), protocol, port, count)
+        for family, protocol, port, count, address in struct.iter_unpack(DENIED_NETWORK, value)
+        if count
+    ]
+
+
+def _denied_names(value):
+    """[(name, count)]"""
+    return [(_text(name), count) for count, name in struct.iter_unpack(DENIED_NAME, value) if count]
+
+
 def _text(value):
     return value.rstrip(b"\0").decode()
 
@@ -99,6 +142,10 @@ def decode(data):
             value = [entry for entry in value if entry[0]]
         elif name == "denied":
             value = [entry for entry in struct.iter_unpack("<iI", value) if entry[1]]
+        elif name == "denied_network":
+            value = _denied_network(value)
+        elif name == "denied_names":
+            value = _denied_names(value)
         elif code.endswith("s"):
             value = _text(value)
         fields[name] = value
@@ -173,10 +220,10 @@ class Connection:
             self.waiting.append(message)
 
     def create(self, sandbox=None, runtime="python3.12", memory=512 * MIB, cpu=1000,
-               profile=SNIPPET):  # fmt: skip
+               profile=SNIPPET, egress=b""):  # fmt: skip
         sandbox = sandbox or new_id()
         self.send(CREATE, id=sandbox, profile=profile, runtime=runtime, cpu_milli=cpu,
-                  memory_bytes=memory)  # fmt: skip
+                  memory_bytes=memory, egress=egress)  # fmt: skip
         return sandbox
 
 

@@ -15,7 +15,7 @@
 #define AT_CREATE_RUNTIME 52
 #define AT_CREATE_CPU     116
 #define AT_CREATE_MEMORY  120
-#define CREATE_LEN        128
+#define CREATE_LEN        2432
 #define AT_START_TIMEOUT  48
 #define START_LEN         52
 #define ID_ONLY_LEN       48
@@ -31,7 +31,8 @@
 #define AT_FINISHED_MORE  96
 #define AT_FINISHED_COUNT 100
 #define AT_FINISHED_CALLS 104
-#define FINISHED_LEN      232
+#define AT_FINISHED_NETS  232
+#define FINISHED_LEN      2900
 #define AT_CHECK_LEVEL    8
 #define AT_CHECK_OUTCOME  12
 #define AT_CHECK_NAME     16
@@ -182,7 +183,7 @@ static void test_wire_is_little_endian_and_packed(void **state)
     (void)state;
     struct proto_message message = create_message();
     uint8_t bytes[PROTO_MAX_MESSAGE];
-    static const uint8_t head[8] = {PROTO_CREATE, 0, 0, 0, CREATE_LEN, 0, 0, 0};
+    static const uint8_t head[8] = {PROTO_CREATE, 0, 0, 0, CREATE_LEN & 0xff, CREATE_LEN >> 8};
     static const uint8_t cpu[4] = {0xdc, 0x05, 0, 0};
     static const uint8_t memory[8] = {8, 7, 6, 5, 4, 3, 2, 1};
     assert_int_equal(proto_encode(&message, bytes), CREATE_LEN);
@@ -298,7 +299,7 @@ static const struct spoiled spoiled[] = {
     {finished_message, AT_FINISHED_COUNT, BYTES("\x04"), "denied has a call that"},
     {finished_message, AT_FINISHED_CALLS + 4, BYTES("\0"), "denied has a call that"},
     {finished_message, AT_FINISHED_CALLS + 8, BYTES("\xa9\x01\0\0"), "denied has a call twice"},
-    {finished_message, FINISHED_LEN - 1, BYTES("x"), "denied has entries"},
+    {finished_message, AT_FINISHED_NETS - 1, BYTES("x"), "denied has entries"},
     {check_message, AT_CHECK_LEVEL, BYTES("\0"), "level"},
     {check_message, AT_CHECK_LEVEL, BYTES("\x04"), "level"},
     {check_message, AT_CHECK_OUTCOME, BYTES("\0"), "outcome"},
