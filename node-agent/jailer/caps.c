@@ -18,6 +18,8 @@ static const struct capability needed[] = {
     {CAP_KILL, "CAP_KILL", "ending sandboxes, which have other uids", false},
     {CAP_CHOWN, "CAP_CHOWN", "giving pipes to a sandbox, socket and spool to the agent", false},
     {CAP_MKNOD, "CAP_MKNOD", "the devices of a sandbox", false},
+    {CAP_NET_ADMIN, "CAP_NET_ADMIN", "interfaces, addresses and rules of sandboxes with a network",
+     false, .optional = true},
     /* The root directory of a cgroup file system has mode 0555. */
     {CAP_DAC_OVERRIDE, "CAP_DAC_OVERRIDE", "making a cgroup at the root of a hierarchy", true},
 };
@@ -31,11 +33,15 @@ const struct capability *caps_needed(size_t index, bool at_root)
     return NULL;
 }
 
-bool caps_has(const struct capability *capability)
+bool caps_has_number(unsigned int number)
 {
     struct __user_cap_data_struct sets[CAPS_WORDS] = {0};
-    return caps_get(sets) >= 0 &&
-           (sets[CAP_TO_INDEX(capability->number)].effective & CAP_TO_MASK(capability->number));
+    return caps_get(sets) >= 0 && (sets[CAP_TO_INDEX(number)].effective & CAP_TO_MASK(number));
+}
+
+bool caps_has(const struct capability *capability)
+{
+    return caps_has_number(capability->number);
 }
 
 int caps_last(int proc_fd, unsigned int *ret_last, struct error *err)
@@ -57,7 +63,7 @@ int caps_check(bool at_root, struct error *err)
     size_t len = 0;
     const struct capability *capability = NULL;
     for (size_t i = 0; (capability = caps_needed(i, at_root)); i++) {
-        if (caps_has(capability))
+        if (capability->optional || caps_has(capability))
             continue;
         int n = snprintf(missing + len, sizeof(missing) - len, " %s", capability->name);
         len += n > 0 && (size_t)n < sizeof(missing) - len ? (size_t)n : 0;
@@ -73,6 +79,8 @@ int caps_restrict(unsigned int last, bool at_root, struct error *err)
     struct __user_cap_data_struct sets[CAPS_WORDS] = {0};
     const struct capability *capability = NULL;
     for (size_t i = 0; (capability = caps_needed(i, at_root)); i++) {
+        if (capability->optional && !caps_has(capability))
+            continue;
         sets[CAP_TO_INDEX(capability->number)].effective |= CAP_TO_MASK(capability->number);
         sets[CAP_TO_INDEX(capability->number)].permitted |= CAP_TO_MASK(capability->number);
     }

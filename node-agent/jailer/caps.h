@@ -21,6 +21,7 @@ struct capability {
     const char *name; /* CAP_SYS_ADMIN */
     const char *use;
     bool at_root_only;
+    bool optional; /* without it there is no ToolCall */
 };
 
 /* The index-th capability that the jailer needs, NULL behind the last. at_root: it makes its
@@ -28,6 +29,9 @@ struct capability {
 const struct capability *caps_needed(size_t index, bool at_root);
 
 bool caps_has(const struct capability *capability);
+
+/* By its number, CAP_NET_ADMIN. */
+bool caps_has_number(unsigned int number);
 
 /* At start: -EPERM that names the capabilities that the jailer needs and doesn't have. */
 int caps_check(bool at_root, struct error *err);

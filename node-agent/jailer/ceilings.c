@@ -12,14 +12,13 @@ static const struct ceiling ceilings[] = {
      .cpu_milli = 1000,
      .pids = 128,
      .memory_bytes = 512ull << 20,
-     .offered = true},
-    /* Needs network rules, which this jailer can't make. */
+     .network = false},
     {.name = "ToolCall",
      .timeout_ms = 120000,
      .cpu_milli = 2000,
      .pids = 256,
      .memory_bytes = 1024ull << 20,
-     .offered = false},
+     .network = true},
 };
 
 const struct ceiling *ceilings_of(uint32_t profile)
@@ -27,11 +26,11 @@ const struct ceiling *ceilings_of(uint32_t profile)
     return profile < ARRAY_SIZE(ceilings) ? &ceilings[profile] : NULL;
 }
 
-uint32_t ceilings_offered(void)
+uint32_t ceilings_offered(bool network)
 {
     uint32_t offered = 0;
     for (uint32_t i = 0; i < ARRAY_SIZE(ceilings); i++)
-        offered |= ceilings[i].offered ? 1u << i : 0;
+        offered |= network || !ceilings[i].network ? 1u << i : 0;
     return offered;
 }
 
@@ -52,11 +51,6 @@ int ceilings_check_create(const struct proto_create *create, struct error *err)
     const struct ceiling *ceiling = ceilings_of(create->profile);
     if (!ceiling)
         return error_set(err, EINVAL, "there is no profile %" PRIu32, create->profile);
-    if (!ceiling->offered)
-        return error_set(err, EOPNOTSUPP,
-                         "profile %s is not available on this node: its jailer "
-                         "offers Snippet alone",
-                         ceiling->name);
     int r = check_range(ceiling->name, "memory in bytes", create->memory_bytes,
                         MIN_SANDBOX_MEMORY_BYTES, ceiling->memory_bytes, err);
     if (r >= 0)

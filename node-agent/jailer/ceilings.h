@@ -13,14 +13,14 @@ struct ceiling {
     uint32_t cpu_milli;
     uint32_t pids;
     uint64_t memory_bytes;
-    bool offered;
+    bool network; /* can be made only where there is one for sandboxes */
 };
 
 /* NULL beyond the known profiles. */
 const struct ceiling *ceilings_of(uint32_t profile);
 
-/* Bit 1 << profile for each that this jailer can make. */
-uint32_t ceilings_offered(void);
+/* Bit 1 << profile for each that this jailer can make, with or without network. */
+uint32_t ceilings_offered(bool network);
 
 /* 0, or -errno with the limit and the figure. */
 int ceilings_check_create(const struct proto_create *create, struct error *err);

@@ -47,6 +47,7 @@ bool checks_kernel_is_new_enough(const char *release);
 void checks_privilege(struct check_subject *subject);
 void checks_kernel(struct check_subject *subject);
 void checks_namespaces(struct check_subject *subject);
+void checks_network(struct check_subject *subject);
 void checks_cgroup(struct check_subject *subject);
 void checks_runtimes(struct check_subject *subject);
 void checks_node(struct check_subject *subject);

@@ -5,7 +5,8 @@
 #include "node-agent/jailer/check.h"
 
 static void (*const concerns[])(struct check_subject *subject) = {
-    checks_privilege, checks_kernel, checks_namespaces, checks_cgroup, checks_runtimes, checks_node,
+    checks_privilege, checks_kernel,   checks_namespaces, checks_network,
+    checks_cgroup,    checks_runtimes, checks_node,
 };
 
 void checks_run(int proc_fd, const struct options *options, struct checks *ret_checks)

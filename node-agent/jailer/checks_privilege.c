@@ -36,7 +36,8 @@ static void check_capability(struct check_subject *subject, const struct capabil
                    "give it %s; in a Pod, securityContext.capabilities.add of the jailer's "
                    "container: %s",
                    capability->name, capability->name + sizeof("CAP_") - 1);
-    const struct check_kind kind = {name, PROTO_REQUIRED, advice};
+    const struct check_kind kind = {name, capability->optional ? PROTO_RECOMMENDED : PROTO_REQUIRED,
+                                    advice};
     bool held = caps_has(capability);
     if (held)
         check_add(subject->checks, &kind, PROTO_OUTCOME_OK, "held");

@@ -15,7 +15,7 @@ int host_fill_standard_fds(struct error *err);
  * a personality. */
 int host_reset_inherited(struct error *err);
 
-/* Root with its capabilities (at_root: see caps.h), a limit on core files that can be 1. */
+/* Root with its capabilities (at_root: see caps.h), a limit on core files that can be 1, pidfds. */
 int host_check(bool at_root, struct error *err);
 
 /* Can RLIMIT_CORE be 1? */

@@ -6,6 +6,7 @@
 #include "node-agent/jailer/events.h"
 #include "node-agent/jailer/idmap.h"
 #include "node-agent/jailer/netns_pool.h"
+#include "node-agent/jailer/network.h"
 #include "node-agent/jailer/runtimes.h"
 
 #include <stdint.h>
@@ -18,7 +19,8 @@ struct jailer {
     struct deadlines deadlines;
     struct idmap idmap;
     struct runtimes runtimes;
-    struct netns_pool netns;
+    struct netns_pool netns; /* for sandboxes without network */
+    struct network network;
     struct cgroup_system *cgroups;
     int proc_fd;
     unsigned int last_capability;

@@ -95,15 +95,33 @@ static void close_childs(struct jail_spec *spec)
         spec->tasks_fds[i] = fd_close(spec->tasks_fds[i]);
 }
 
+/* A sandbox that is to have a network never makes its own namespace: it would have none. */
+static int plan_network(struct jailer *jailer, bool network, struct network_lease *lease,
+                        struct jail_spec *spec, struct error *err)
+{
+    if (!network) {
+        spec->fds[JAIL_FD_NET_NS] = netns_pool_take(&jailer->netns);
+        return 0;
+    }
+    struct ip_address gateway;
+    char text[IP_ADDRESS_TEXT_SIZE];
+    spec->fds[JAIL_FD_NET_NS] = lease ? network_lease_take_fd(lease) : -1;
+    if (spec->fds[JAIL_FD_NET_NS] < 0)
+        return error_set(err, EINVAL, "there is no network slot for this sandbox");
+    network_lease_gateway(lease, &gateway);
+    ip_address_print(&gateway, text);
+    mounts_plan_resolver(&spec->mounts, text);
+    return 0;
+}
+
 static int plan(struct jailer *jailer, const struct proto_create *create, uid_t outer_id,
-                struct jail_spec *spec, struct error *err)
+                struct network_lease *lease, struct jail_spec *spec, struct error *err)
 {
     const struct runtime *runtime = runtimes_find(&jailer->runtimes, create->runtime);
     const struct ceiling *ceiling = ceilings_of(create->profile);
     if (!runtime || !ceiling || create->profile >= ARRAY_SIZE(profiles))
         return error_set(err, EINVAL, "there is no such runtime or profile");
     spec->fds[JAIL_FD_MOUNT_NS] = runtime->mount_ns_fd;
-    spec->fds[JAIL_FD_NET_NS] = netns_pool_take(&jailer->netns);
     spec->fds[JAIL_FD_PROC] = jailer->proc_fd;
     spec->outer_id = outer_id;
     spec->last_capability = jailer->last_capability;
@@ -113,7 +131,7 @@ static int plan(struct jailer *jailer, const struct proto_create *create, uid_t 
     landlock_plan(&spec->landlock, jailer->landlock_abi, profiles[create->profile].network);
     spec->payload_policy = profiles[create->profile].policy;
     spec->reaper_policy = &seccomp_policy_reaper;
-    return 0;
+    return plan_network(jailer, profiles[create->profile].network, lease, spec, err);
 }
 
 static int start(struct jailer *jailer, const struct cgroup *cgroup, struct jail_spec *spec,
@@ -135,8 +153,8 @@ static int start(struct jailer *jailer, const struct cgroup *cgroup, struct jail
 }
 
 int launch_jail(struct jailer *jailer, const struct proto_create *create, uid_t outer_id,
-                const struct cgroup *cgroup, struct launch *ret_launch, enum jail_lock *ret_lock,
-                struct error *err)
+                const struct cgroup *cgroup, struct network_lease *lease, struct launch *ret_launch,
+                enum jail_lock *ret_lock, struct error *err)
 {
     struct launch launch = LAUNCH_INIT;
     struct jail_spec spec = {.tasks_count = 0};
@@ -144,7 +162,7 @@ int launch_jail(struct jailer *jailer, const struct proto_create *create, uid_t 
         spec.fds[i] = -1;
 
     *ret_lock = JAIL_LOCK_DESCRIPTORS;
-    int r = plan(jailer, create, outer_id, &spec, err);
+    int r = plan(jailer, create, outer_id, lease, &spec, err);
     if (r >= 0)
         r = make_pipes(&launch, &spec, err);
     if (r >= 0)

@@ -11,7 +11,7 @@
 /* Descriptors that one sandbox takes at its peak, and those that the jailer itself needs: the
  * limit on open files bounds the number of sandboxes too. */
 #define MAX_SANDBOX_FDS 20u
-#define RESERVED_FDS    96u
+#define RESERVED_FDS    256u
 
 /* Jailers that share a cgroup parent on one machine. Each has its part of the uid range; those
  * below their own cgroup, as in a Pod, can't see those at the root of the hierarchy, and draw from
@@ -29,8 +29,8 @@
 /* Events taken from the kernel in one turn. */
 #define MAX_EVENTS_PER_TURN 64
 
-/* Timers: one for each sandbox, one for the shutdown. */
-#define MAX_DEADLINES (MAX_SANDBOXES + 1u)
+/* Timers: one for each sandbox, one for the shutdown, one for the network. */
+#define MAX_DEADLINES (MAX_SANDBOXES + 2u)
 
 /* A cgroup that is not empty yet is tried again after 1 ms, 2 ms, ... up to this, until it is
  * gone; only then the run is reported. Once it took longer than the second, that is logged. */
@@ -45,6 +45,34 @@
 
 /* Network namespaces made ahead; a burst of more sandboxes makes its own. */
 #define MAX_READY_NETNS 4u
+
+/* Network slots: those that exist, and those made ahead where nothing else is said. At the start of
+ * a single run none is made ahead, and the table has room for fewer. */
+#define DEFAULT_SLOTS       16u
+#define DEFAULT_LOCAL_SLOTS 16u
+
+/* How long a run waits for a slot before it is refused, and its result for the list of what it was
+ * refused before it is told without. */
+#define SLOT_WITHIN_MS   5000u
+#define DENIED_WITHIN_MS 500u
+
+/* The network's helper: how long a starting jailer waits for it; it for an earlier one's end, and
+ * for the last slot's; and an ending jailer for it. A new one is tried so often. */
+#define NET_START_WITHIN_MS      20000
+#define NET_LOCK_WITHIN_MS       8000u
+#define NET_SLOTS_GONE_WITHIN_MS 5000u
+#define NET_STOP_WITHIN_MS       8000
+#define NET_AGAIN_MS             10000u
+
+/* A slot whose last interface isn't gone yet is tried again so often. */
+#define SLOT_AGAIN_MS 20u
+
+/* Addresses of names that are on their way into the table at a time, for all slots; a further one
+ * is refused with ENOSPC. And the bounds of their time, with what is added to it. */
+#define MAX_ALLOWS          256u
+#define MIN_ALLOW_SECONDS   5u
+#define MAX_ALLOW_SECONDS   3600u
+#define ALLOW_GRACE_SECONDS 5u
 
 /* Refused system calls of one run that are counted; beyond it the listener is closed and the kernel
  * refuses by itself, uncounted. */

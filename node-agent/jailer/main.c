@@ -21,6 +21,22 @@
  * in the eyes of the kernel, one that no other live sandbox has (idmap.c); inside 65532, the only
  * one there is (userns.c). Processes 1 and 2 both have it, without any capability.
  *
+ * Network. A sandbox of profile ToolCall is cloned only once it has a slot: a network namespace
+ * made for it, with rules in force (network.h). Three helpers, forks of the jailer with a few of
+ * its capabilities, do what the loop must not wait for:
+ *
+ *   net    CAP_NET_ADMIN: one nftables table, its elements, tracked connections, sysctls. Loads the
+ *          table by nft(8); answers NET_TAKE and NET_RELEASE on the path of a run (net_helper.h)
+ *   slots  CAP_NET_ADMIN, CAP_SYS_ADMIN: namespaces and interfaces, ahead of their use
+ *          (slot_maker.h)
+ *   netns  CAP_SYS_ADMIN: namespaces for sandboxes without network (netns_pool.h)
+ *
+ * The resolver, an unprivileged process of somebody else's, is told which slots are taken, and asks
+ * for the addresses of names that a run's rules allow (resolver_link.h). It only ever narrows what
+ * it asks for: the jailer's own list of forbidden ranges is in the table and is looked at first.
+ * A node agent's jailer sets all this up at start; one for a single run at the first run that needs
+ * it, so that others pay nothing.
+ *
  * Namespaces. At start the jailer makes one mount namespace for each runtime, in which that is the
  * read-only root and nothing else exists (template.c). A child is cloned into a new pid
  * namespace, enters the template, takes a private copy of it and makes all other namespaces by
@@ -54,6 +70,13 @@
  *                   that waits for an answer gets ENOSYS from the kernel; the cgroups that stay
  *                   are swept by the next jailer
  *   the agent       the connection ends, and with it every sandbox made for it
+ *   the helper net  no further sandbox gets a network until a new one has started, which waits for
+ *                   the last that has one; those keep their rules, which are the kernel's
+ *   the helper slots  is started again
+ *   the resolver    names of sandboxes that run are not found any more; no further one gets a
+ *                   network until it is back
+ *   the jailer's end, for the helper net: it waits until the last slot is gone, puts sysctls back
+ *                   and removes its table
  *   the deadline, the memory limit, a system call that ends the run, a kill: the jailer kills
  *                   process 1
  * In each case the cgroup is removed next, which the kernel refuses as long as a process is in it,
@@ -72,6 +95,8 @@
 #include "node-agent/jailer/landlock.h"
 #include "node-agent/jailer/limits.h"
 #include "node-agent/jailer/listen.h"
+#include "node-agent/jailer/net/nft_load.h"
+#include "node-agent/jailer/network.h"
 #include "node-agent/jailer/notify.h"
 #include "node-agent/jailer/options.h"
 #include "node-agent/jailer/prefetch.h"
@@ -150,6 +175,8 @@ static int open_loop(struct program *program, struct error *err)
         r = watch_signals(program, err);
     if (r >= 0)
         netns_pool_init(&jailer->netns, &jailer->events, jailer->proc_fd);
+    if (r >= 0)
+        network_init(&jailer->network, &jailer->events, &jailer->deadlines, jailer->proc_fd);
     return r;
 }
 
@@ -174,6 +201,59 @@ static int open_cgroups(struct program *program, struct error *err)
     return idmap_init(&jailer->idmap, options->uid_base, options->uid_count,
                       cgroup_system_uid_part(jailer->cgroups), MAX_UID_PARTS, options->max_runs,
                       err);
+}
+
+/* What can be told without trying; -errno with what there is no ToolCall for. */
+static int look_at_network(const struct options *options, struct error *err)
+{
+    if (!options->resolver_socket && options->resolver_fd < 0)
+        return error_set(err, EOPNOTSUPP, "its jailer was given no resolver");
+    if (!caps_has_number(CAP_NET_ADMIN))
+        return error_set(err, EPERM, "its jailer has no CAP_NET_ADMIN");
+    if (!nft_load_find())
+        return error_set(err, ENOENT, "there is no nft: the package nftables is missing");
+    return 0;
+}
+
+static int configure_network(struct program *program, struct error *err)
+{
+    const struct options *options = &program->options;
+    struct network *network = &program->jailer.network;
+    bool single = options->fd >= 0;
+    struct network_options wanted = {
+        .slot_count = single ? DEFAULT_LOCAL_SLOTS : 2 * options->max_runs,
+        .ahead = options->slots,
+        .range4 = options->slot_range,
+        .range6 = options->slot_range6,
+        .forbidden_count = options->forbidden_count,
+        .shared = single,
+    };
+    memcpy(wanted.forbidden, options->forbidden, sizeof(wanted.forbidden));
+    if (wanted.slot_count < wanted.ahead)
+        wanted.slot_count = wanted.ahead;
+    int r = network_configure(network, cgroup_system_slot(program->jailer.cgroups), &wanted, err);
+    if (r >= 0 && options->resolver_fd >= 0)
+        return network_adopt_resolver(network, options->resolver_fd, err);
+    if (r >= 0)
+        r = network_listen_resolver(network, options->resolver_socket, options->resolver_uid, err);
+    /* A single run's jailer starts it at the first run that needs it. */
+    return r < 0 || single ? r : network_start_and_wait(network, err);
+}
+
+/* A node where it fails serves Snippet alone. */
+static void open_network(struct program *program)
+{
+    struct network *network = &program->jailer.network;
+    const struct options *options = &program->options;
+    struct error why;
+    if (look_at_network(options, &why) < 0) {
+        network_forbid(network, &why);
+        return;
+    }
+    if (configure_network(program, &why) >= 0)
+        return;
+    network_forbid(network, &why);
+    log_event(LOG_LEVEL_WARN, "profile ToolCall is not offered", LOG_TEXT("error", why.text));
 }
 
 static int make_templates(struct program *program, struct error *err)
@@ -219,6 +299,7 @@ static int open_server(struct program *program, struct error *err)
 {
     const struct options *options = &program->options;
     struct jailer *jailer = &program->jailer;
+    open_network(program);
     if (options->fd >= 0) {
         if (fcntl(options->fd, F_SETFD, FD_CLOEXEC) < 0)
             return error_set_errno(err, errno, "--fd %d", options->fd);
@@ -306,6 +387,7 @@ static void close_all(struct program *program)
         (void)unlink(program->options.socket_path);
     server_done(&program->server);
     netns_pool_done(&jailer->netns);
+    network_done(&jailer->network);
     cgroup_system_close(jailer->cgroups);
     runtimes_done(&jailer->runtimes);
     (void)fd_close(events_remove(&jailer->events, &program->signals));

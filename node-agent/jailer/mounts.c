@@ -3,8 +3,14 @@
 
 #include "common/cleanup.h"
 
+#include <fcntl.h>
+#include <string.h>
+
 /* Each gets a quarter of the memory limit, a quarter is left for the program itself. */
 #define TMPFS_SHARE 4
+
+#define RESOLV_CONF        "/etc/resolv.conf"
+#define RESOLV_CONF_SOURCE "/tmp/.resolv.conf"
 
 /* Inodes cost kernel memory that is charged to the run too: the cap gives ENOSPC before that. */
 #define MAX_TMPFS_INODES 16384u
@@ -24,10 +30,45 @@ static const struct tmpfs_place places[MOUNTS_TMPFS_COUNT] = {
 void mounts_plan(struct mounts_plan *ret_plan, uint64_t memory_bytes, uid_t owner)
 {
     unsigned long long size = memory_bytes / TMPFS_SHARE;
+    ret_plan->resolv_conf[0] = '\0';
     for (size_t i = 0; i < MOUNTS_TMPFS_COUNT; i++)
         (void)snprintf(ret_plan->options[i], sizeof(ret_plan->options[i]),
                        "size=%llu,nr_inodes=%u,mode=%s,uid=%u,gid=%u", size, MAX_TMPFS_INODES,
                        places[i].mode, owner, owner);
+}
+
+void mounts_plan_resolver(struct mounts_plan *plan, const char *address)
+{
+    (void)snprintf(plan->resolv_conf, sizeof(plan->resolv_conf),
+                   "nameserver %s\noptions timeout:2 attempts:2\n", address);
+}
+
+static int write_resolv_conf(const char *text, struct error *err)
+{
+    int fd = open(RESOLV_CONF_SOURCE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+    if (fd < 0)
+        return error_set(err, errno, "make " RESOLV_CONF_SOURCE);
+    size_t len = strlen(text);
+    int r = write(fd, text, len) == (ssize_t)len
+                ? 0
+                : error_set(err, errno, "write " RESOLV_CONF_SOURCE);
+    (void)fd_close(fd);
+    return r;
+}
+
+/* The root is read-only, and the same for all: so a file of the run's own /tmp lies over the one
+ * there, and its name in /tmp goes. */
+static int mount_resolv_conf(const char *text, struct error *err)
+{
+    int r = write_resolv_conf(text, err);
+    if (r < 0)
+        return r;
+    if (mount(RESOLV_CONF_SOURCE, RESOLV_CONF, NULL, MS_BIND, NULL) < 0)
+        return error_set(err, errno, "bind " RESOLV_CONF ", which the runtime must have as a file");
+    if (mount(NULL, RESOLV_CONF, NULL,
+              MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+        return error_set(err, errno, "make " RESOLV_CONF " read-only");
+    return unlink(RESOLV_CONF_SOURCE) < 0 ? error_set(err, errno, "remove " RESOLV_CONF_SOURCE) : 0;
 }
 
 int mounts_enter(const struct mounts_plan *plan, struct error *err)
@@ -38,7 +79,7 @@ int mounts_enter(const struct mounts_plan *plan, struct error *err)
     }
     if (mount("proc", "/proc", "proc", MOUNTS_PROC_FLAGS, MOUNTS_PROC_OPTIONS) < 0)
         return error_set(err, errno, "mount /proc");
-    return 0;
+    return plan->resolv_conf[0] ? mount_resolv_conf(plan->resolv_conf, err) : 0;
 }
 
 int mounts_enter_home(struct error *err)

@@ -19,14 +19,20 @@ enum mounts_tmpfs { MOUNTS_TMP, MOUNTS_SHM, MOUNTS_HOME, MOUNTS_TMPFS_COUNT };
 
 #define MOUNTS_OPTIONS_SIZE 128
 
-/* Mount options of the private file systems, tmpfs(5). */
+#define MOUNTS_RESOLV_CONF_SIZE 128
+
+/* Mount options of the private file systems, tmpfs(5), and the text of resolv.conf(5). */
 struct mounts_plan {
     char options[MOUNTS_TMPFS_COUNT][MOUNTS_OPTIONS_SIZE];
+    char resolv_conf[MOUNTS_RESOLV_CONF_SIZE]; /* empty: the runtime's own */
 };
 
 /* Sizes the private file systems of a run with this memory limit, owned by owner as it is known
  * outside. Together they stay below the limit, so that a full disk is ENOSPC and no OOM. */
 void mounts_plan(struct mounts_plan *ret_plan, uint64_t memory_bytes, uid_t owner);
+
+/* Gives the jail a resolv.conf(5) with this name server alone, an address in text. */
+void mounts_plan_resolver(struct mounts_plan *plan, const char *address);
 
 /* In the child, inside its own copy of the runtime's mount namespace: the private file systems and
  * /proc of the new pid namespace (read-only, processes only).

@@ -26,11 +26,23 @@ const char options_help[] =
     "  --memory-capacity QUANTITY     memory for all sandboxes: bytes, or with Ki, Mi, Gi\n"
     "                                 (what the machine or the own cgroup has, less a reserve)\n"
     "  --cpu-capacity QUANTITY        CPUs for all sandboxes: 2, or 1500m (all)\n"
+    "  --resolver-socket PATH --resolver-uid UID\n"
+    "                                 listen for the resolver of ToolCall sandboxes, which has this\n"
+    "                                 uid; without it or --resolver-fd there are none\n"
+    "  --resolver-fd N                the resolver is at the other end of this connected\n"
+    "                                 SOCK_SEQPACKET socket\n"
+    "  --slots N                      network slots made ahead for ToolCall (16; with --fd 0; at\n"
+    "                                 most 128)\n"
+    "  --slot-range PREFIX            their IPv4 addresses, for all jailers of a network namespace\n"
+    "                                 (" NET_DEFAULT_RANGE4 ")\n"
+    "  --slot-range6 PREFIX           their IPv6 addresses, a /112 (" NET_DEFAULT_RANGE6 ")\n"
+    "  --forbid PREFIX                no sandbox connects there, besides where none ever may; to be\n"
+    "                                 given for each range of Pods, Services and nodes (at most 64)\n"
     "  --log-level LEVEL              debug, info, warn or error (info)\n"
     "  --log-format FORMAT            json or text (json)\n"
     "  --help, --version\n"
     "\n"
-    "Needs root with CAP_SYS_ADMIN and a few more, and a writable cgroup file system; --check, by\n"
+    "Needs root with CAP_SYS_ADMIN and a few more, nft(8) and CAP_NET_ADMIN for ToolCall, and a writable cgroup file system; --check, by\n"
     "way of `sandboxrun doctor`, tells what is missing.\n"
     "A jailer with --socket that lacks something says so to each agent, offers nothing, looks\n"
     "again every 10 s, and ends once nothing is missing any more, to be started anew.\n"
@@ -90,6 +102,9 @@ int options_parse_cpu(const char *text, uint64_t *ret_milli)
     return 0;
 }
 
+/* Not given. */
+#define SLOTS_BY_MODE UINT32_MAX
+
 enum option_kind {
     OPTION_HELP,
     OPTION_VERSION,
@@ -101,6 +116,9 @@ enum option_kind {
     OPTION_UID,
     OPTION_BYTES,
     OPTION_CPU,
+    OPTION_RANGE4,
+    OPTION_RANGE6,
+    OPTION_PREFIX,
     OPTION_LEVEL,
     OPTION_FORMAT,
 };
@@ -130,6 +148,13 @@ static const struct option_rule rules[] = {
     {"max-runs", OPTION_U32, FIELD(max_runs), 1, MAX_SANDBOXES},
     {"memory-capacity", OPTION_BYTES, FIELD(memory_capacity_bytes), 0, 0},
     {"cpu-capacity", OPTION_CPU, FIELD(cpu_capacity_milli), 0, 0},
+    {"resolver-socket", OPTION_STRING, FIELD(resolver_socket), 0, 0},
+    {"resolver-uid", OPTION_UID, FIELD(resolver_uid), 0, UINT32_MAX - 1},
+    {"resolver-fd", OPTION_FD, FIELD(resolver_fd), 3, INT32_MAX},
+    {"slots", OPTION_U32, FIELD(slots), 0, NET_MAX_SLOTS},
+    {"slot-range", OPTION_RANGE4, FIELD(slot_range), 0, 0},
+    {"slot-range6", OPTION_RANGE6, FIELD(slot_range6), 0, 0},
+    {"forbid", OPTION_PREFIX, FIELD(forbidden), 0, 0},
     {"log-level", OPTION_LEVEL, FIELD(log_level), 0, 0},
     {"log-format", OPTION_FORMAT, FIELD(log_format), 0, 0},
 };
@@ -153,8 +178,10 @@ static int store_number(const struct option_rule *rule, const char *value, struc
         return r;
     uint32_t narrow = (uint32_t)number;
     memcpy(at, &narrow, sizeof(narrow));
-    if (rule->kind == OPTION_UID)
+    if (at == &options->peer_uid)
         options->has_peer_uid = true;
+    if (at == &options->resolver_uid)
+        options->has_resolver_uid = true;
     return 0;
 }
 
@@ -169,11 +196,33 @@ static int store_format(const char *value, enum log_format *ret_format)
     return 0;
 }
 
+static int store_prefix(const struct option_rule *rule, const char *value, struct options *options,
+                        struct error *err)
+{
+    struct ip_prefix prefix;
+    int r = ip_prefix_parse(value, true, &prefix, err);
+    if (r >= 0 && rule->kind == OPTION_RANGE4)
+        r = net_plan_check_range4(&prefix, err);
+    if (r >= 0 && rule->kind == OPTION_RANGE6)
+        r = net_plan_check_range6(&prefix, err);
+    if (r >= 0 && rule->kind == OPTION_PREFIX && options->forbidden_count == NET_MAX_FORBIDDEN)
+        r = error_set(err, EINVAL, "at most %u can be given", NET_MAX_FORBIDDEN);
+    if (r < 0)
+        return error_wrap(err, "--%s", rule->name);
+    if (rule->kind == OPTION_PREFIX)
+        options->forbidden[options->forbidden_count++] = prefix;
+    else
+        memcpy((char *)options + rule->offset, &prefix, sizeof(prefix));
+    return 0;
+}
+
 static int store(const struct option_rule *rule, const char *value, struct options *options,
                  struct error *err)
 {
     void *at = (char *)options + rule->offset;
     int r = 0;
+    if (rule->kind == OPTION_RANGE4 || rule->kind == OPTION_RANGE6 || rule->kind == OPTION_PREFIX)
+        return store_prefix(rule, value, options, err);
     if (rule->kind == OPTION_STRING || rule->kind == OPTION_NAME) {
         if (value[0] == '\0' || (rule->kind == OPTION_NAME && !parse_is_dns_subdomain(value)))
             r = -EINVAL;
@@ -204,12 +253,33 @@ static int check(const struct options *options, struct error *err)
         return error_set(err, EINVAL, "--socket needs --peer-uid: the one uid that may connect");
     if (options->spool_dir && !options->has_peer_uid)
         return error_set(err, EINVAL, "--spool-dir needs --peer-uid: the uid that owns it");
+    if (!options->resolver_socket != !options->has_resolver_uid)
+        return error_set(err, EINVAL, "give --resolver-socket and --resolver-uid together");
+    if (options->resolver_socket && options->resolver_fd >= 0)
+        return error_set(err, EINVAL, "give either --resolver-socket or --resolver-fd");
     if (!options->runtimes_dir)
         return error_set(err, EINVAL, "--runtimes-dir is missing");
     if (options->uid_count > UINT32_MAX - 1 - options->uid_base)
         return error_set(err, EINVAL, "--uid-base %u with --uid-count %u goes beyond the last uid",
                          options->uid_base, options->uid_count);
     return 0;
+}
+
+static void set_defaults(struct options *ret_options)
+{
+    *ret_options = (struct options){
+        .fd = -1,
+        .resolver_fd = -1,
+        .cgroup_parent = "sandboxrun",
+        .uid_base = 2000000000,
+        .uid_count = 65536,
+        .max_runs = DEFAULT_SANDBOXES,
+        .slots = SLOTS_BY_MODE,
+        .log_level = LOG_LEVEL_INFO,
+        .log_format = LOG_FORMAT_JSON,
+    };
+    (void)ip_prefix_parse(NET_DEFAULT_RANGE4, true, &ret_options->slot_range, NULL);
+    (void)ip_prefix_parse(NET_DEFAULT_RANGE6, true, &ret_options->slot_range6, NULL);
 }
 
 int options_parse(int argc, char *argv[], struct options *ret_options, struct error *err)
@@ -221,15 +291,8 @@ int options_parse(int argc, char *argv[], struct options *ret_options, struct er
         long_options[i] = (struct option){.name = rules[i].name,
                                           .has_arg = has_value ? required_argument : no_argument};
     }
-    struct options options = {
-        .fd = -1,
-        .cgroup_parent = "sandboxrun",
-        .uid_base = 2000000000,
-        .uid_count = 65536,
-        .max_runs = DEFAULT_SANDBOXES,
-        .log_level = LOG_LEVEL_INFO,
-        .log_format = LOG_FORMAT_JSON,
-    };
+    struct options options;
+    set_defaults(&options);
     optind = 0; /* glibc: start afresh */
     opterr = 0;
     for (;;) {
@@ -254,6 +317,9 @@ int options_parse(int argc, char *argv[], struct options *ret_options, struct er
     int r = check(&options, err);
     if (r < 0)
         return r;
+    /* A single run would pay for what it never takes. */
+    if (options.slots == SLOTS_BY_MODE)
+        options.slots = options.fd >= 0 ? 0 : DEFAULT_SLOTS;
     *ret_options = options;
     return OPTIONS_RUN;
 }

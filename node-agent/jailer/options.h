@@ -3,6 +3,8 @@
 
 #include "common/error.h"
 #include "common/log.h"
+#include "common/net/ip_prefix.h"
+#include "node-agent/jailer/net/net_plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +23,14 @@ struct options {
     uint32_t max_runs;
     uint64_t memory_capacity_bytes; /* 0: found out */
     uint64_t cpu_capacity_milli;    /* 0: found out */
+    uint32_t slots;                 /* network slots that are made ahead */
+    struct ip_prefix slot_range, slot_range6;
+    uint32_t forbidden_count;
+    struct ip_prefix forbidden[NET_MAX_FORBIDDEN];
+    const char *resolver_socket; /* NULL: none */
+    bool has_resolver_uid;
+    uid_t resolver_uid;
+    int resolver_fd; /* -1 without --resolver-fd */
     enum log_level log_level;
     enum log_format log_format;
 };

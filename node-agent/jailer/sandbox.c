@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "node-agent/jailer/sandbox.h"
+#include "node-agent/jailer/sandbox_internal.h"
 
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -18,22 +18,11 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
+/* As PROTO_REFUSED bears it. */
+#define LOCK_NETWORK "network"
+
 static void sweep(void *arg);
-
-static void fill_refusal(struct proto_refused *refusal, const char *id, const char *lock,
-                         int errnum, const char *text)
-{
-    *refusal = (struct proto_refused){.errnum = errnum > 0 ? (uint32_t)errnum : EIO};
-    (void)snprintf(refusal->id, sizeof(refusal->id), "%s", id);
-    (void)snprintf(refusal->lock, sizeof(refusal->lock), "%s", lock);
-    (void)snprintf(refusal->text, sizeof(refusal->text), "%.*s", PROTO_TEXT_SIZE - 1, text);
-}
-
-static void say(const struct sandbox *sandbox, const struct proto_message *message, const int *fds)
-{
-    if (sandbox->listener.say)
-        sandbox->listener.say(message, fds, sandbox->listener.arg);
-}
+static void end_unmade(struct sandbox *sandbox);
 
 /* The dead clean up after themselves, within their limit on CPU: under a small one, many processes
  * with many descriptors would take longer to end than they ran. So they get what the profile has.
@@ -82,7 +71,10 @@ void sandbox_end(struct sandbox *sandbox, enum proto_end end)
     read_exit_report(sandbox);
     if (!sandbox->facts.has_status)
         sandbox->facts.decided = end;
-    kill_now(sandbox);
+    if (sandbox->state == SANDBOX_WAITING)
+        end_unmade(sandbox);
+    else
+        kill_now(sandbox);
 }
 
 void sandbox_refuse(struct sandbox *sandbox, const char *lock, const struct error *err)
@@ -90,8 +82,11 @@ void sandbox_refuse(struct sandbox *sandbox, const char *lock, const struct erro
     if (sandbox->state >= SANDBOX_SWEEPING || sandbox->refused || sandbox->facts.decided != 0)
         return;
     sandbox->refused = true;
-    fill_refusal(&sandbox->refusal, sandbox->id, lock, err->code, err->text);
-    kill_now(sandbox);
+    sandbox_fill_refusal(&sandbox->refusal, sandbox->id, lock, err->code, err->text);
+    if (sandbox->state == SANDBOX_WAITING)
+        end_unmade(sandbox);
+    else
+        kill_now(sandbox);
 }
 
 /* The program has ended by itself, and process 1 waits for the deaths of all others. */
@@ -120,16 +115,23 @@ static void on_oom(uint32_t events, void *arg)
     sandbox_end(sandbox, PROTO_END_OOM);
 }
 
+/* What is made ahead, by helpers: now that this sandbox needs the machine no more. */
+static void refill(struct jailer *jailer)
+{
+    netns_pool_refill(&jailer->netns);
+    network_refill(&jailer->network);
+}
+
 static void become_ready(struct sandbox *sandbox)
 {
     struct proto_message message = {.type = PROTO_CREATED};
     memcpy(message.created.id, sandbox->id, sizeof(message.created.id));
     sandbox->state = SANDBOX_READY;
     sandbox->ready_ns = clock_boottime_ns();
-    say(sandbox, &message, sandbox->agent_fds);
+    sandbox_say(sandbox, &message, sandbox->agent_fds);
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
         sandbox->agent_fds[i] = fd_close(sandbox->agent_fds[i]);
-    netns_pool_refill(&sandbox->jailer->netns);
+    refill(sandbox->jailer);
 }
 
 static void on_forbidden(int32_t number, void *arg)
@@ -197,54 +199,6 @@ static void on_status(uint32_t events, void *arg)
         take_listener(sandbox, -1);
 }
 
-static uint64_t elapsed_us(const struct sandbox *sandbox)
-{
-    uint64_t since_ns = sandbox->started_ns ? sandbox->started_ns : sandbox->created_ns;
-    return (sandbox->ended_ns - since_ns) / 1000u;
-}
-
-static void say_finished(const struct sandbox *sandbox)
-{
-    struct proto_message message = {.type = PROTO_FINISHED};
-    struct proto_finished *finished = &message.finished;
-    memcpy(finished->id, sandbox->id, sizeof(finished->id));
-    finished->end = end_decide(&sandbox->facts);
-    finished->has_status = sandbox->facts.has_status ? 1 : 0;
-    finished->wait_status = sandbox->facts.wait_status;
-    finished->oom_kills = sandbox->facts.oom_kills;
-    finished->wall_us = elapsed_us(sandbox);
-    finished->cpu_us = sandbox->usage.cpu_us;
-    finished->peak_memory_bytes = sandbox->usage.peak_memory_bytes;
-    finished->timeout_ms = sandbox->timeout_ms;
-    if (finished->end == PROTO_END_FORBIDDEN)
-        finished->forbidden_call = sandbox->forbidden_call;
-    const struct denials *denials = &sandbox->notify.denials;
-    finished->denied_more = denials->more ? 1 : 0;
-    finished->denied_count = denials->count;
-    memcpy(finished->denied, denials->entries, sizeof(finished->denied));
-    say(sandbox, &message, NULL);
-}
-
-static void log_gone(const struct sandbox *sandbox)
-{
-    uint64_t made_ns = sandbox->ready_ns ? sandbox->ready_ns : sandbox->ended_ns;
-    log_event(
-        LOG_LEVEL_DEBUG, "sandbox gone", LOG_TEXT("sandbox", sandbox->id),
-        LOG_NUMBER("make_us", (long long)((made_ns - sandbox->created_ns) / 1000u)),
-        LOG_NUMBER("run_us", (long long)elapsed_us(sandbox)),
-        LOG_NUMBER("sweep_us", (long long)((clock_boottime_ns() - sandbox->ended_ns) / 1000u)));
-}
-
-static void say_last_word(struct sandbox *sandbox)
-{
-    if (sandbox->refused) {
-        struct proto_message message = {.type = PROTO_REFUSED, .refused = sandbox->refusal};
-        say(sandbox, &message, NULL);
-    } else {
-        say_finished(sandbox);
-    }
-}
-
 static void retry_sweep(struct sandbox *sandbox)
 {
     uint64_t now_ns = clock_boottime_ns();
@@ -261,6 +215,50 @@ static void retry_sweep(struct sandbox *sandbox)
                  now_ns + sandbox->sweep_retry_ms * NS_PER_MS, sweep, sandbox);
 }
 
+static void conclude(struct sandbox *sandbox)
+{
+    struct jailer *jailer = sandbox->jailer;
+    deadline_disarm(&jailer->deadlines, &sandbox->deadline);
+    idmap_release(&jailer->idmap, sandbox->outer_id);
+    jailer->memory_in_use_bytes -= sandbox->memory_bytes;
+    sandbox->state = SANDBOX_GONE;
+    sandbox_say_last_word(sandbox);
+    sandbox_log_gone(sandbox);
+    network_lease_free(sandbox->lease);
+    sandbox->lease = NULL;
+    free(sandbox->create);
+    sandbox->create = NULL;
+    refill(jailer);
+}
+
+/* A result without what was refused is better than none. */
+static void on_denied_late(void *arg)
+{
+    struct sandbox *sandbox = arg;
+    log_event(LOG_LEVEL_WARN, "what a sandbox was refused is not told in time",
+              LOG_TEXT("sandbox", sandbox->id), LOG_NUMBER("within_ms", DENIED_WITHIN_MS));
+    conclude(sandbox);
+}
+
+static void on_released(void *arg)
+{
+    struct sandbox *sandbox = arg;
+    sandbox->released = true;
+    sandbox->released_ns = clock_boottime_ns();
+    if (sandbox->state == SANDBOX_READING)
+        conclude(sandbox);
+}
+
+/* While it waits for a network slot, or when it can't be made in one: no process ever was. */
+static void end_unmade(struct sandbox *sandbox)
+{
+    sandbox->state = SANDBOX_SWEEPING;
+    sandbox->ended_ns = clock_boottime_ns();
+    if (sandbox->lease)
+        sandbox->lease->known = true;
+    conclude(sandbox);
+}
+
 static void sweep(void *arg)
 {
     struct sandbox *sandbox = arg;
@@ -272,12 +270,13 @@ static void sweep(void *arg)
         retry_sweep(sandbox);
         return;
     }
-    idmap_release(&jailer->idmap, sandbox->outer_id);
-    jailer->memory_in_use_bytes -= sandbox->memory_bytes;
-    sandbox->state = SANDBOX_GONE;
-    say_last_word(sandbox);
-    log_gone(sandbox);
-    netns_pool_refill(&jailer->netns);
+    if (!sandbox->lease || sandbox->released) {
+        conclude(sandbox);
+        return;
+    }
+    sandbox->state = SANDBOX_READING;
+    deadline_arm(&jailer->deadlines, &sandbox->deadline,
+                 clock_boottime_ns() + DENIED_WITHIN_MS * NS_PER_MS, on_denied_late, sandbox);
 }
 
 /* Died while it was made, and nobody says why, unless the kernel does. */
@@ -323,6 +322,9 @@ static void on_pidfd(uint32_t events, void *arg)
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
         sandbox->agent_fds[i] = fd_close(sandbox->agent_fds[i]);
     deadline_disarm(&jailer->deadlines, &sandbox->deadline);
+    /* Nothing inside can send any more: the helper reads while the cgroup is removed. */
+    if (sandbox->lease)
+        network_release(sandbox->lease);
     sweep(sandbox);
 }
 
@@ -371,11 +373,7 @@ static void adopt(struct sandbox *sandbox, struct launch *launch)
 
     struct jailer *jailer = sandbox->jailer;
     deadline_arm(&jailer->deadlines, &sandbox->deadline,
-                 sandbox->created_ns + PROTO_START_WITHIN_MS * NS_PER_MS, on_deadline, sandbox);
-    jailer->memory_in_use_bytes += sandbox->memory_bytes;
-    jailer->sandbox_count++;
-    sandbox->next = jailer->sandboxes;
-    jailer->sandboxes = sandbox;
+                 clock_boottime_ns() + PROTO_START_WITHIN_MS * NS_PER_MS, on_deadline, sandbox);
 }
 
 /* The cgroup and what lives in it. */
@@ -396,7 +394,8 @@ static int make(struct sandbox *sandbox, const struct proto_create *create, cons
 
     struct launch launch = LAUNCH_INIT;
     enum jail_lock failed = JAIL_LOCK_DESCRIPTORS;
-    r = launch_jail(jailer, create, sandbox->outer_id, &sandbox->cgroup, &launch, &failed, err);
+    r = launch_jail(jailer, create, sandbox->outer_id, &sandbox->cgroup, sandbox->lease, &launch,
+                    &failed, err);
     *lock = report_lock_name(failed);
     if (r >= 0) {
         r = watch(sandbox, &launch, err);
@@ -412,6 +411,64 @@ static int make(struct sandbox *sandbox, const struct proto_create *create, cons
     return 0;
 }
 
+static void on_slot_late(void *arg)
+{
+    struct sandbox *sandbox = arg;
+    struct error err;
+    (void)error_set(&err, ETIMEDOUT, "no network slot was free within %u ms%s", SLOT_WITHIN_MS,
+                    sandbox->jailer->network.resolver.ready ? "" : ": the resolver is not running");
+    sandbox_refuse(sandbox, LOCK_NETWORK, &err);
+}
+
+/* Its rules are in force: now it can be made. */
+static void on_taken(const struct error *cause, void *arg)
+{
+    struct sandbox *sandbox = arg;
+    const char *lock = LOCK_NETWORK;
+    struct error err;
+    if (sandbox->state != SANDBOX_WAITING)
+        return;
+    if (cause) {
+        sandbox_refuse(sandbox, lock, cause);
+        return;
+    }
+    sandbox->taken_ns = clock_boottime_ns();
+    if (make(sandbox, sandbox->create, &lock, &err) < 0)
+        sandbox_refuse(sandbox, lock, &err);
+    else
+        sandbox->state = SANDBOX_CREATING;
+}
+
+/* The first step of one with a network: the others wait for it. */
+static int wait_for_slot(struct sandbox *sandbox, const struct proto_create *create,
+                         struct error *err)
+{
+    struct jailer *jailer = sandbox->jailer;
+    sandbox->create = malloc(sizeof(*create));
+    if (!sandbox->create)
+        return error_set_errno(err, ENOMEM, "make a sandbox");
+    *sandbox->create = *create;
+    sandbox->state = SANDBOX_WAITING;
+    int r = network_take(&jailer->network, create, on_taken, on_released, sandbox, &sandbox->lease,
+                         err);
+    if (r < 0) {
+        free(sandbox->create);
+        return r;
+    }
+    deadline_arm(&jailer->deadlines, &sandbox->deadline,
+                 sandbox->created_ns + SLOT_WITHIN_MS * NS_PER_MS, on_slot_late, sandbox);
+    return 0;
+}
+
+static void enlist(struct sandbox *sandbox)
+{
+    struct jailer *jailer = sandbox->jailer;
+    jailer->memory_in_use_bytes += sandbox->memory_bytes;
+    jailer->sandbox_count++;
+    sandbox->next = jailer->sandboxes;
+    jailer->sandboxes = sandbox;
+}
+
 static struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_create *create,
                                    const struct sandbox_listener *listener)
 {
@@ -421,6 +478,7 @@ static struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_cre
     *sandbox = (struct sandbox){
         .jailer = jailer,
         .listener = *listener,
+        .state = SANDBOX_CREATING,
         .profile = create->profile,
         .memory_bytes = create->memory_bytes,
         .cpu_milli = create->cpu_milli,
@@ -454,14 +512,18 @@ int sandbox_create(struct jailer *jailer, const struct proto_create *create,
         r = error_set(&err, ENOSPC, "all of the %u uids for sandboxes are in use",
                       jailer->idmap.count);
     if (r >= 0) {
-        r = make(sandbox, create, &lock, &err);
+        bool network = ceilings_of(create->profile)->network;
+        if (network)
+            lock = LOCK_NETWORK;
+        r = network ? wait_for_slot(sandbox, create, &err) : make(sandbox, create, &lock, &err);
         if (r < 0)
             idmap_release(&jailer->idmap, sandbox->outer_id);
     }
     if (r < 0) {
-        fill_refusal(ret_refusal, create->id, lock, err.code, err.text);
+        sandbox_fill_refusal(ret_refusal, create->id, lock, err.code, err.text);
         return r;
     }
+    enlist(sandbox);
     *ret_sandbox = TAKE_PTR(sandbox);
     return 0;
 }

@@ -17,21 +17,26 @@
 /*
  * The life of one jail, single use:
  *
+ *   WAITING --has its network slot--> CREATING      (the first of one with a network)
+ *
  *   CREATING --sealed and executed--> READY --PROTO_START--> RUNNING
  *       |                               |                       |
  *       `--------- its end comes or is decided -----------------'
  *                                       v
  *        process 1 reaped --> SWEEPING --cgroup gone--> GONE, last word sent
+ *                                 `--> READING, until what it was refused is known --^
  *
  * An end can be decided (deadline, out of memory, a forbidden call, kill, shutdown, a lock that
- * could not be set) in any of the first three: process 1 is killed, and with it everything inside.
- * The last word is said only when nothing is left.
+ * could not be set) in any of these but the last three: process 1 is killed, and with it everything
+ * inside. The last word is said only when nothing is left.
  */
 enum sandbox_state {
+    SANDBOX_WAITING,
     SANDBOX_CREATING,
     SANDBOX_READY,
     SANDBOX_RUNNING,
     SANDBOX_SWEEPING,
+    SANDBOX_READING,
     SANDBOX_GONE,
 };
 
@@ -53,6 +58,9 @@ struct sandbox {
     uint64_t memory_bytes;
     uint32_t cpu_milli;
     uid_t outer_id;
+    struct network_lease *lease; /* NULL: it has no network */
+    bool released;               /* the lease, and what it knows is known */
+    struct proto_create *create; /* while it waits, or with a lease */
     struct cgroup cgroup;
     pid_t pid; /* process 1, as the jailer sees it; 0 once reaped */
     struct event_source pidfd;
@@ -65,7 +73,8 @@ struct sandbox {
     int lifeline_fd; /* write end: closed by whatever ends the jailer */
     int agent_fds[PROTO_CREATED_FDS];
     struct deadline deadline;
-    uint64_t created_ns, ready_ns, started_ns, ended_ns; /* clock_boottime_ns(); 0: not yet */
+    uint64_t created_ns, taken_ns, ready_ns, started_ns, ended_ns;
+    uint64_t released_ns; /* all by clock_boottime_ns(); 0: not yet */
     uint64_t sweep_retry_ms;
     uint32_t timeout_ms;
     bool sealed;

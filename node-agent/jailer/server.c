@@ -90,7 +90,7 @@ static int handle_start(struct server *server, const struct proto_message *messa
         return 0;
     if (sandbox->state != SANDBOX_READY)
         return error_set(err, EPROTO, "START of sandbox %s, which is %s", start->id,
-                         sandbox->state == SANDBOX_CREATING ? "not created yet" : "started");
+                         sandbox->state <= SANDBOX_CREATING ? "not created yet" : "started");
     struct error cause;
     if (ceilings_check_start(sandbox->profile, start->timeout_ms, &cause) < 0)
         sandbox_refuse(sandbox, "request", &cause);
@@ -195,7 +195,7 @@ static void say_checks(struct server *server)
 static void fill_offer(const struct jailer *jailer, struct proto_hello *hello)
 {
     hello->cgroup_version = cgroup_system_version(jailer->cgroups);
-    hello->profiles = ceilings_offered();
+    hello->profiles = ceilings_offered(network_is_offered(&jailer->network));
     hello->max_runs = jailer->max_runs;
     hello->memory_bytes = jailer->memory_capacity_bytes;
     hello->cpu_milli = jailer->cpu_capacity_milli;

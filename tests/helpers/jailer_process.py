@@ -14,7 +14,9 @@ def children_of(jailer):
     named = {}
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
         for child in children.read().split():
-            with open(f"/proc/{child}/comm", encoding="utf-8") as comm:
+            # One that has ended meanwhile is none.
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError), \
+                    open(f"/proc/{child}/comm", encoding="utf-8") as comm:
                 named.setdefault(comm.read().strip(), []).append(int(child))
     return named
 

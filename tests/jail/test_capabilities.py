@@ -15,7 +15,8 @@ import time
 import unittest
 
 from helpers import jailer_protocol as protocol
-from helpers.local import BIN, ROOT, RUNTIMES, program
+from helpers import slots
+from helpers.local import BIN, ROOT
 from helpers.pod import pod_cgroup
 
 TRUSTING = os.path.join(BIN, "../tests/jail/jailer_trusting")
@@ -33,6 +34,12 @@ while True:
         pass
 """
 
+CONNECT = f"""
+import socket
+peer = socket.create_connection(({slots.PUBLIC4!r}, 80), 5)
+print(peer.recv(64).decode(), end="")
+"""
+
 # What goes wrong without it: the jailer's start, or a run; and the words of the error.
 EXPECTED = {
     "SYS_ADMIN": ("start", "clone the mount of runtime"),
@@ -43,7 +50,11 @@ EXPECTED = {
     "KILL": ("deadline", "no last word"),
     "CHOWN": ("descriptors", "give a pipe to uid"),
     "MKNOD": ("start", "make /dev/null"),
+    "NET_ADMIN": ("network", "the network's rules has ended"),
 }
+
+# Without these the jailer starts, and offers less.
+OPTIONAL = ("NET_ADMIN",)
 
 
 def setUpModule():
@@ -69,13 +80,18 @@ def with_capabilities(names):
 class PodCase(unittest.TestCase):
     pods = 0
 
+    @classmethod
+    def setUpClass(cls):
+        cls.world = cls.enterClassContext(slots.World())
+
     def jailer(self, capabilities, *options, binary=None, **kwargs):
-        """In a container's cgroup of its own, which goes with the test."""
+        """In a container's cgroup of its own, which goes with the test, and in a network namespace
+        of its own."""
         self.pods += 1
         enter = self.enterContext(pod_cgroup(
             f"sandboxrun-capabilities-{os.getpid()}-{self.pods}"))
-        return protocol.Jailer(binary or program("sandboxrun-jailer"), RUNTIMES, *OPTIONS, *options,
-                               wrapper=(*enter, *with_capabilities(capabilities)), **kwargs)
+        return slots.Jailer(self.world, *options, binary=binary, place=OPTIONS,
+                            wrapper=(*enter, *with_capabilities(capabilities)), **kwargs)
 
 
 class TestTheList(unittest.TestCase):
@@ -96,6 +112,8 @@ class TestExactlyThese(PodCase):
                              (b"hello", protocol.END_EXITED, 0))
             hog = jailer.run(MEMORY_HOG, memory=64 * protocol.MIB)
             self.assertEqual(hog.finished["end"], protocol.END_OOM)
+            called = jailer.tool_call(CONNECT)
+            self.assertEqual((called.stdout, called.stderr), (b"172.20.0.2", b""))
             bomb = jailer.run(FORK_BOMB, timeout_ms=1000)
             self.assertEqual(bomb.finished["end"], protocol.END_DEADLINE)
             status = self.status_of(jailer)
@@ -157,12 +175,21 @@ class TestExactlyThese(PodCase):
 
 class TestOneLess(PodCase):
     def test_the_jailer_does_not_start(self):
-        for name in CAPABILITIES:
+        for name in set(CAPABILITIES).difference(OPTIONAL):
             with self.subTest(without=name):
                 rest = [other for other in CAPABILITIES if other != name]
                 with self.assertRaisesRegex(RuntimeError, f"hasn't got them: CAP_{name}\\b"):
                     with self.jailer(rest):
                         self.fail("it started")
+
+    def test_without_the_optional_ones_it_offers_less(self):
+        rest = [name for name in CAPABILITIES if name not in OPTIONAL]
+        with self.jailer(rest) as jailer:
+            self.assertEqual(jailer.hello["profiles"], 1 << protocol.SNIPPET)
+            self.assertEqual(jailer.run("print(1)").stdout, b"1\n")
+            refused = jailer.tool_call(CONNECT).refused
+            self.assertEqual(refused["lock"], "network")
+            self.assertIn("CAP_NET_ADMIN", refused["text"])
 
     def outcome(self, capabilities):
         """(where, words) of what went wrong, or None."""
@@ -170,6 +197,8 @@ class TestOneLess(PodCase):
         try:
             jailer.__enter__()
             result = jailer.run("while True: pass", timeout_ms=500, wait=4)
+            if not result.refused:
+                result = jailer.tool_call(CONNECT, wait=10)
             if result.refused:
                 return result.refused["lock"], result.refused["text"]
             return None

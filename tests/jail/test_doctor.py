@@ -29,6 +29,8 @@ NAMES = {
     "cgroup.writable", "cgroup.parent", "cgroup.swap", "cgroup.limits", "cgroup.enter",
     "cgroup.memory-peak", "cgroup.kill", "memory", "runtime.python3.12", "runtimes", "uids.range",
     "uids.number", "core-pattern", "apparmor", "selinux", "trial.python3.12",
+    "capability.net-admin", "network.nft", "network.table", "network.veth", "network.forwarding",
+    "network.ranges",
 }  # fmt: skip
 CAPABILITIES = ("sys_admin", "sys_chroot", "setuid", "setgid", "setpcap", "kill", "chown", "mknod",
                 "dac_override")  # fmt: skip
@@ -199,6 +201,23 @@ class TestTakenAway(DoctorCase):
         for name in CAPABILITIES:
             self.missing("capability." + name.replace("_", "-"), "missing; it is for:",
                          "CAP_" + name.upper(), wrapper=without_capability(name))
+
+    def test_what_only_sandboxes_with_a_network_need(self):
+        checks = self.examine(0, wrapper=without_capability("net_admin"))
+        check = checks["capability.net-admin"]
+        self.assertEqual((check["level"], check["outcome"]), ("recommended", "failed"))
+        self.assertIn("NET_ADMIN", check["advice"])
+        for name in ("table", "veth", "forwarding", "ranges"):
+            self.assertEqual(checks[f"network.{name}"]["outcome"], "skipped")
+            self.assertIn("capability.net-admin", checks[f"network.{name}"]["figure"])
+        nothing = in_private_mounts(
+            "for file in /usr/sbin/nft /sbin/nft /usr/local/sbin/nft /usr/bin/nft; do",
+            "  [ ! -e $file ] || mount --bind /dev/null $file", "done")
+        checks = self.examine(0, wrapper=nothing)
+        self.assertEqual(checks["network.nft"]["outcome"], "failed")
+        self.assertIn("nftables", checks["network.nft"]["advice"])
+        self.assertIn("network.nft", checks["network.table"]["figure"])
+        self.assertEqual(checks["network.veth"]["outcome"], "ok")
 
     def test_limits_of_the_process(self):
         self.missing("limit.open-files", "1000", "ulimit",

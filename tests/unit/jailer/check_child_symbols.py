@@ -13,7 +13,7 @@ import sys
 SYSTEM_CALLS = """
     _exit chdir clone close close_range dup3 execve fcntl getgroups getresgid getresuid mount open
     ppoll prctl prlimit read recvmsg sendmsg setdomainname sethostname setns setsid signalfd
-    sigprocmask syscall umask unshare waitpid write
+    sigprocmask syscall umask unlink unshare waitpid write
 """.split()
 
 # Functions on the caller's own memory. vsnprintf behind the last ones writes into a buffer of the

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fails if the privileged program links any library but the C library (or, in sanitizer and
-coverage builds, the compiler's own).
+"""Fails if the privileged program links any library but the C library and libmnl (or, in sanitizer
+and coverage builds, the compiler's own).
 
     check_dynamic_section.py READELF PROGRAM
 """
@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-ALLOWED = re.compile(r"^(libc\.so|ld-linux|libm\.so|libgcc_s\.so|libasan\.so|libubsan\.so|libclang_rt)")
+ALLOWED = re.compile(r"^(libc\.so|ld-linux|libmnl\.so|libm\.so|libgcc_s\.so|libasan\.so|libubsan\.so|libclang_rt)")
 
 
 def main():

@@ -48,9 +48,9 @@ static void test_each_has_its_name_and_its_use_and_is_there_once(void **state)
 static void test_none_that_would_be_too_much(void **state)
 {
     (void)state;
-    static const unsigned int never[] = {CAP_SYS_MODULE, CAP_SYS_RAWIO,   CAP_SYS_PTRACE,
-                                         CAP_SYS_BOOT,   CAP_NET_ADMIN,   CAP_DAC_READ_SEARCH,
-                                         CAP_SETFCAP,    CAP_SYS_RESOURCE};
+    static const unsigned int never[] = {CAP_SYS_MODULE, CAP_SYS_RAWIO,    CAP_SYS_PTRACE,
+                                         CAP_SYS_BOOT,   CAP_SYS_RESOURCE, CAP_DAC_READ_SEARCH,
+                                         CAP_SETFCAP};
     for (size_t i = 0; i < ARRAY_SIZE(never); i++)
         assert_false(is_needed(never[i], true));
 }
@@ -75,7 +75,7 @@ static void test_a_process_without_any(void **state)
     assert_false(has);
     const struct capability *capability = NULL;
     for (size_t i = 0; (capability = caps_needed(i, false)); i++)
-        assert_non_null(strstr(err.text, capability->name));
+        assert_true(!strstr(err.text, capability->name) == capability->optional);
     assert_null(strstr(err.text, "CAP_DAC_OVERRIDE"));
 }
 

@@ -25,7 +25,9 @@ static const struct create_case create_cases[] = {
     {0, 1000, UINT64_MAX, -EINVAL, "memory"},
     {0, 1000, 32 * MIB - 1, -EINVAL, "minimum of 33554432"},
     {0, 1000, 0, -EINVAL, "memory"},
-    {1, 1000, 512 * MIB, -EOPNOTSUPP, "ToolCall"},
+    {1, 2000, 1024 * MIB, 0, NULL},
+    {1, 2001, 1024 * MIB, -EINVAL, "ToolCall"},
+    {1, 2000, 1024 * MIB + 1, -EINVAL, "ToolCall"},
     {2, 1000, 512 * MIB, -EINVAL, "profile 2"},
     {UINT32_MAX, 1000, 512 * MIB, -EINVAL, "profile"},
 };
@@ -67,10 +69,12 @@ static void test_what_is_offered_is_what_can_be_created(void **state)
         struct proto_create create = {.profile = profile,
                                       .cpu_milli = ceiling->cpu_milli,
                                       .memory_bytes = ceiling->memory_bytes};
-        bool possible = ceilings_check_create(&create, NULL) == 0;
-        assert_int_equal((ceilings_offered() >> profile) & 1, possible);
+        assert_int_equal(ceilings_check_create(&create, NULL), 0);
+        assert_int_equal((ceilings_offered(true) >> profile) & 1, 1);
+        assert_int_equal((ceilings_offered(false) >> profile) & 1, ceiling->network ? 0 : 1);
     }
-    assert_int_equal(ceilings_offered(), 1);
+    assert_int_equal(ceilings_offered(true), 3);
+    assert_int_equal(ceilings_offered(false), 1);
 }
 
 int main(void)

@@ -44,6 +44,73 @@ static void test_defaults(void **state)
     assert_int_equal(options.log_level, LOG_LEVEL_INFO);
     assert_int_equal(options.log_format, LOG_FORMAT_JSON);
     assert_false(options.has_peer_uid);
+    assert_int_equal(options.slots, 0);
+    assert_int_equal(options.slot_range.length, 18);
+    assert_int_equal(options.slot_range6.length, 112);
+    assert_int_equal(options.forbidden_count, 0);
+    assert_null(options.resolver_socket);
+    assert_int_equal(options.resolver_fd, -1);
+}
+
+static void test_network(void **state)
+{
+    (void)state;
+    struct options options;
+    struct error err;
+    assert_int_equal(parse("--socket /s --peer-uid 7 --runtimes-dir /r --resolver-socket /n "
+                           "--resolver-uid 8 --slot-range 10.9.0.0/20",
+                           &options, &err),
+                     OPTIONS_RUN);
+    assert_int_equal(options.peer_uid, 7);
+    assert_string_equal(options.resolver_socket, "/n");
+    assert_int_equal(options.resolver_uid, 8);
+    assert_int_equal(options.slots, DEFAULT_SLOTS);
+    assert_int_equal(options.slot_range.length, 20);
+    assert_int_equal(parse("--fd 5 --runtimes-dir /r --slots 3 --resolver-fd 6 "
+                           "--forbid 203.0.114.0/24 --forbid 2600::/20",
+                           &options, &err),
+                     OPTIONS_RUN);
+    assert_int_equal(options.slots, 3);
+    assert_int_equal(options.resolver_fd, 6);
+    assert_int_equal(options.forbidden_count, 2);
+    assert_int_equal(options.forbidden[1].length, 20);
+    static const struct {
+        const char *line, *word;
+    } bad[] = {
+        {"--fd 5 --runtimes-dir /r --slots 129", "--slots"},
+        {"--fd 5 --runtimes-dir /r --slot-range 10.0.0.0/26", "--slot-range"},
+        {"--fd 5 --runtimes-dir /r --slot-range 10.0.0.1/18", "--slot-range"},
+        {"--fd 5 --runtimes-dir /r --slot-range fd00::/112", "--slot-range"},
+        {"--fd 5 --runtimes-dir /r --slot-range6 fd00::/64", "--slot-range6"},
+        {"--fd 5 --runtimes-dir /r --forbid 10.0.0.0", "--forbid"},
+        {"--fd 5 --runtimes-dir /r --forbid 10.0.0.1/8", "--forbid"},
+        {"--fd 5 --runtimes-dir /r --resolver-socket /n", "--resolver-uid"},
+        {"--fd 5 --runtimes-dir /r --resolver-uid 8", "--resolver-socket"},
+        {"--fd 5 --runtimes-dir /r --resolver-uid 8 --resolver-socket /n --resolver-fd 6",
+         "--resolver-fd"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+        assert_int_equal(parse(bad[i].line, &options, &err), -EINVAL);
+        assert_non_null(strstr(err.text, bad[i].word));
+    }
+}
+
+static void test_forbidden_ranges_have_a_number(void **state)
+{
+    (void)state;
+    static char word[] = "--forbid", prefix[] = "203.0.114.0/24", name[] = "jailer";
+    static char fd[] = "--fd=5", runtimes[] = "--runtimes-dir=/r";
+    char *argv[3 + 2 * (NET_MAX_FORBIDDEN + 1) + 1] = {name, fd, runtimes};
+    struct options options;
+    struct error err = {0};
+    int argc = 3;
+    for (unsigned int i = 0; i < NET_MAX_FORBIDDEN + 1; i++) {
+        argv[argc++] = word;
+        argv[argc++] = prefix;
+    }
+    assert_int_equal(options_parse(argc - 2, argv, &options, &err), OPTIONS_RUN);
+    assert_int_equal(options_parse(argc, argv, &options, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "64"));
 }
 
 static void test_check(void **state)
@@ -185,6 +252,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_network),
+        cmocka_unit_test(test_forbidden_ranges_have_a_number),
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_every_option),
         cmocka_unit_test(test_help_and_version_need_nothing_else),

@@ -199,12 +199,12 @@ static void test_what_is_not_granted_is_refused(void **state)
     (void)state;
     (void)receive(PROTO_HELLO);
     struct proto_message message = create_message();
-    message.create.profile = 1;
+    message.create.cpu_milli = 1001;
     tell(&message);
     struct proto_message refused = receive(PROTO_REFUSED);
     assert_string_equal(refused.refused.id, ID);
     assert_string_equal(refused.refused.lock, "request");
-    assert_non_null(strstr(refused.refused.text, "ToolCall"));
+    assert_non_null(strstr(refused.refused.text, "Snippet"));
 
     fake_refuses = true;
     message = create_message();

@@ -38,6 +38,17 @@ static void test_file_systems_together_stay_below_the_memory_limit(void **state)
     assert_non_null(strstr(plan.options[MOUNTS_HOME], ",mode=0700,"));
 }
 
+static void test_the_resolver_of_a_jail(void **state)
+{
+    (void)state;
+    struct mounts_plan plan;
+    mounts_plan(&plan, 512 * MIB, 2000000007);
+    assert_string_equal(plan.resolv_conf, "");
+    mounts_plan_resolver(&plan, "198.19.192.254");
+    assert_string_equal(plan.resolv_conf,
+                        "nameserver 198.19.192.254\noptions timeout:2 attempts:2\n");
+}
+
 static const struct rlimits_setting *find(const struct rlimits_plan *plan, int resource)
 {
     for (size_t i = 0; i < plan->count; i++) {
@@ -147,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_file_systems_together_stay_below_the_memory_limit),
+        cmocka_unit_test(test_the_resolver_of_a_jail),
         cmocka_unit_test(test_rlimits),
         cmocka_unit_test(test_program_and_environment),
         cmocka_unit_test(test_threads_are_the_cpus_rounded_up),

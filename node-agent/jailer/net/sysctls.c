@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node-agent/jailer/net/sysctls.h"
+
+#include "common/cleanup.h"
+#include "common/fd.h"
+#include "common/parse.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+
+struct setting {
+    const char *name;
+    const char *value;
+    bool ipv6;
+    bool saved_only; /* another setting changes it, and what it was is put back */
+};
+
+/*
+ * In this order; it is put back in the reverse one. Of Linux, Documentation/networking/ip-sysctl:
+ * forwarding changes whether redirects are accepted. An error that tells a sandbox of a refusal
+ * must not fall to a limit that all of them share: nftables has one for each.
+ */
+static const struct setting settings[] = {
+    {"sys/net/ipv4/conf/all/accept_redirects", NULL, false, true},
+    {"sys/net/ipv4/icmp_ratemask", "0", false, false},
+    {"sys/net/ipv4/icmp_ratelimit", "0", false, false},
+    {"sys/net/ipv4/ip_forward", "1", false, false},
+    {"sys/net/ipv6/icmp/ratelimit", "0", true, false},
+    {"sys/net/ipv6/icmp/ratemask", "", true, false},
+    {"sys/net/ipv6/conf/all/forwarding", "1", true, false},
+};
+
+static_assert(ARRAY_SIZE(settings) <= SYSCTLS_MAX, "room for what is put back");
+
+int sysctls_open(struct sysctls *ret_sysctls, struct error *err)
+{
+    *ret_sysctls = SYSCTLS_INIT;
+    cleanup_close int fs_fd = (int)syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC);
+    if (fs_fd < 0 || syscall(SYS_fsconfig, fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+        return error_set_errno(err, errno, "make a procfs");
+    ret_sysctls->proc_fd = (int)syscall(SYS_fsmount, fs_fd, FSMOUNT_CLOEXEC,
+                                        MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+    if (ret_sysctls->proc_fd < 0)
+        return error_set_errno(err, errno, "mount a procfs");
+    return 0;
+}
+
+static int write_value(int proc_fd, const char *name, const char *value)
+{
+    char line[SYSCTLS_VALUE_SIZE + 1];
+    /* An empty list is an empty line: nothing at all would not be a write. */
+    (void)snprintf(line, sizeof(line), "%s\n", value);
+    return fd_write_attr(proc_fd, name, line);
+}
+
+static int apply_one(struct sysctls *sysctls, const struct setting *setting, struct error *err)
+{
+    char before[SYSCTLS_VALUE_SIZE], after[SYSCTLS_VALUE_SIZE];
+    const char *shown = setting->name + sizeof("sys/") - 1;
+    int r = fd_read_attr(sysctls->proc_fd, setting->name, before, sizeof(before));
+    if (r < 0)
+        return error_set_errno(err, -r, "read sysctl %s", shown);
+    if (!setting->saved_only && strcmp(before, setting->value) == 0)
+        return 0;
+    sysctls->changed[sysctls->changed_count].name = setting->name;
+    memcpy(sysctls->changed[sysctls->changed_count++].before, before, sizeof(before));
+    if (setting->saved_only)
+        return 0;
+    r = write_value(sysctls->proc_fd, setting->name, setting->value);
+    if (r < 0)
+        return error_set_errno(err, -r, "set sysctl %s to \"%s\"", shown, setting->value);
+    r = fd_read_attr(sysctls->proc_fd, setting->name, after, sizeof(after));
+    if (r < 0 || strcmp(after, setting->value) != 0)
+        return error_set(err, EPERM, "sysctl %s was set to \"%s\" and reads differently", shown,
+                         setting->value);
+    return 0;
+}
+
+int sysctls_apply(struct sysctls *sysctls, bool with_ipv6, struct error *err)
+{
+    sysctls->changed_count = 0;
+    sysctls->ipv6 =
+        with_ipv6 && faccessat(sysctls->proc_fd, "sys/net/ipv6/conf/all/forwarding", F_OK, 0) == 0;
+    for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+        if (settings[i].ipv6 && !sysctls->ipv6)
+            continue;
+        int r = apply_one(sysctls, &settings[i], err);
+        if (r < 0) {
+            sysctls_restore(sysctls);
+            return r;
+        }
+    }
+    return 0;
+}
+
+uint32_t sysctls_tracked(const struct sysctls *sysctls)
+{
+    char text[32];
+    uint64_t value = 0;
+    if (fd_read_attr(sysctls->proc_fd, "sys/net/netfilter/nf_conntrack_max", text, sizeof(text)) <
+            0 ||
+        parse_u64(text, 0, UINT32_MAX, &value) < 0)
+        return 0;
+    return (uint32_t)value;
+}
+
+/* NULL for one that is saved only. */
+static const char *value_of(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+        if (strcmp(settings[i].name, name) == 0)
+            return settings[i].value;
+    }
+    return NULL;
+}
+
+void sysctls_restore(struct sysctls *sysctls)
+{
+    for (size_t i = sysctls->changed_count; i-- > 0;) {
+        const char *name = sysctls->changed[i].name;
+        const char *ours = value_of(name);
+        char now[SYSCTLS_VALUE_SIZE];
+        bool still = !ours || (fd_read_attr(sysctls->proc_fd, name, now, sizeof(now)) >= 0 &&
+                               strcmp(now, ours) == 0);
+        if (still)
+            (void)write_value(sysctls->proc_fd, name, sysctls->changed[i].before);
+    }
+    sysctls->changed_count = 0;
+}
+
+void sysctls_close(struct sysctls *sysctls)
+{
+    sysctls->proc_fd = fd_close(sysctls->proc_fd);
+}
+
+int sysctls_seal_slot(int proc_fd, struct error *err)
+{
+    static const char *const names[] = {"sys/net/ipv6/conf/default/accept_ra",
+                                        "sys/net/ipv6/conf/default/autoconf"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        int r = write_value(proc_fd, names[i], "0");
+        if (r < 0)
+            return error_set_errno(err, -r, "set sysctl %s of a slot",
+                                   names[i] + sizeof("sys/") - 1);
+    }
+    return 0;
+}

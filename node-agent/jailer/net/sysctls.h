@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What the jailer's network namespace needs set, and what it was before. /proc/sys of a container
+ * is read-only, so the files are those of a procfs of our own that is attached nowhere.
+ */
+#define SYSCTLS_MAX        12
+#define SYSCTLS_VALUE_SIZE 256
+
+struct sysctls {
+    int proc_fd; /* -1: not open */
+    bool ipv6;   /* IPv6 is forwarded */
+    size_t changed_count;
+    struct {
+        const char *name;
+        char before[SYSCTLS_VALUE_SIZE];
+    } changed[SYSCTLS_MAX];
+};
+
+#define SYSCTLS_INIT ((struct sysctls){.proc_fd = -1})
+
+/* Needs CAP_SYS_ADMIN. */
+int sysctls_open(struct sysctls *ret_sysctls, struct error *err);
+
+/* Sets what is to be set and reads it back. with_ipv6: try IPv6, too; that a kernel has none is no
+ * failure. On failure what was changed is put back. */
+int sysctls_apply(struct sysctls *sysctls, bool with_ipv6, struct error *err);
+
+/* How many connections the kernel tracks at most; 0 if it doesn't tell. */
+uint32_t sysctls_tracked(const struct sysctls *sysctls);
+
+/* Puts back what was changed, in the reverse order, except what somebody has changed since. */
+void sysctls_restore(struct sysctls *sysctls);
+
+void sysctls_close(struct sysctls *sysctls);
+
+/* For the namespace of the caller, a slot's: nobody's advertisement sets an address or a route. */
+int sysctls_seal_slot(int proc_fd, struct error *err);

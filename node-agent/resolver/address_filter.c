@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node-agent/resolver/address_filter.h"
+
+#include "common/net/forbidden.h"
+
+#include <string.h>
+
+void address_filter_init(struct address_filter *filter, const struct resolver_hello *hello)
+{
+    *filter = (struct address_filter){.extra_count = hello->forbidden_count};
+    for (unsigned int i = 0; i < hello->forbidden_count; i++) {
+        const struct resolver_prefix *from = &hello->forbidden[i];
+        struct ip_prefix *to = &filter->extra[i];
+        to->address.family = from->family == 4 ? IP_FAMILY_4 : IP_FAMILY_6;
+        memcpy(to->address.bytes, from->bytes, sizeof(to->address.bytes));
+        to->length = from->length;
+    }
+}
+
+bool address_filter_forbids(const struct address_filter *filter, const struct ip_address *address)
+{
+    if (forbidden_find(address))
+        return true;
+    for (unsigned int i = 0; i < filter->extra_count; i++) {
+        if (ip_prefix_contains(&filter->extra[i], address))
+            return true;
+    }
+    return false;
+}
+
+unsigned int address_filter_apply(const struct address_filter *filter, struct dns_answer *answer)
+{
+    unsigned int kept = 0, total = answer->address_count;
+    for (unsigned int i = 0; i < total; i++) {
+        if (!address_filter_forbids(filter, &answer->addresses[i].address))
+            answer->addresses[kept++] = answer->addresses[i];
+    }
+    answer->address_count = kept;
+    return total - kept;
+}
