@@ -99,16 +99,6 @@ static int read_refused(const cJSON *object, const struct error *why, struct run
     return r;
 }
 
-/* The API's bounds, and what this version doesn't offer yet. */
-static int check_spec(const struct sandboxrun *run, struct error *why)
-{
-    if (run->spec.profile == PROFILE_TOOL_CALL)
-        return error_set(why, EINVAL,
-                         "spec.profile: ToolCall is not offered by this version: its network rules "
-                         "are not in it; use Snippet");
-    return sandboxrun_validate(run, why);
-}
-
 static int read_run(struct sandboxrun *run, struct run_facts *facts, struct error *err)
 {
     struct error why;
@@ -120,7 +110,7 @@ static int read_run(struct sandboxrun *run, struct run_facts *facts, struct erro
     facts->queue_timeout_seconds = run->spec.queue_timeout_seconds;
     facts->ttl_seconds = run->spec.ttl_seconds;
     /* Nobody asks whether a run that was assigned should have been. */
-    if (r == 0 && run->status.phase == RUN_PHASE_PENDING && check_spec(run, &why) < 0)
+    if (r == 0 && run->status.phase == RUN_PHASE_PENDING && sandboxrun_validate(run, &why) < 0)
         r = set_invalid(facts, why.text, err);
     facts->request = request_take(&run->spec);
     return r;

@@ -6,23 +6,36 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 
-layers_all=(unit fuzz runtime jail escape vm controlplane chart cluster lint)
+layers_all=(unit fuzz runtime resolver jail escape egress cpython vm controlplane chart cluster soak lint)
 
 usage() {
     cat <<TXT
-usage: hack/test.sh [LAYER...]
+usage: hack/test.sh [--full] [LAYER...]
 
 Layers: ${layers_all[*]} (default: all)
   unit     cmocka tests of every module, with AddressSanitizer and UBSan; clang build with -Werror
   fuzz     every parser's stored corpus, with AddressSanitizer and UBSan
   runtime  the runner inside the jail against python3 itself (no root needed)
+  resolver lookups of ToolCall runs, with a jailer and name servers that the tests play: what is
+           refused, who lies, and what a tunnel through names gets (needs root)
   jail     the jail from inside, the examples and the command line (needs root)
   escape   the attempts to get out, each with the refusal it must meet (needs root)
-  vm       the jail's tests in a virtual machine whose only cgroups are v2 (needs root and qemu)
-  controlplane  the API server that the next two layers use (needs Go)
+  egress   what a ToolCall run reaches, in a pretend internet: a line for each forbidden network
+           and side, the rules, names, refusals, and that slots don't leak (needs root)
+  cpython  those of CPython's own tests that ask most of the kernel, in a sandbox and as a plain
+           user (needs root)
+  vm       jail and escape in virtual machines whose only cgroups are v2 (needs root and qemu)
+  controlplane  the API server that the next three layers use (needs Go)
   cluster  controller and agents against a real API server (needs root and Go)
+  soak     hundreds of runs ended in every way, parts of the node killed on the way, and the
+           machine before and after (needs root and Go)
   chart    manifests and chart: lint, render, strict dry run (needs Go)
   lint     formatting, banned functions, static analysis
+
+  --full   soak: 10,000 runs, which take about ten minutes; egress: 5,000 killed runs and 1,000
+           programs that connect at once, ten minutes
+
+soak says the seed of its plan; SOAK_SEED=... repeats it, SOAK_RUNS=... sets the number of runs.
 
 Each layer ends with a line "LAYER: N passed, N failed, N skipped". The exit status is 0 if
 nothing failed; with CI=true only if nothing was skipped either.
@@ -33,6 +46,7 @@ layers=()
 for arg in "$@"; do
     case "$arg" in
     -h | --help) usage; exit 0 ;;
+    --full) export SANDBOXRUN_TEST_FULL=1 ;;
     -*) echo "test.sh: unknown option '$arg'; see --help" >&2; exit 2 ;;
     *)
         case " ${layers_all[*]} " in
@@ -135,14 +149,18 @@ layer_fuzz() {
 mkdir -p build/test-logs
 ./hack/deps.sh --check test >/dev/null || ./hack/deps.sh test || exit 1
 
-if wants jail || wants escape || wants vm || wants cluster || wants chart || wants runtime ||
-    wants lint; then
+if wants jail || wants resolver || wants escape || wants egress || wants cpython || wants vm ||
+    wants cluster || wants chart || wants runtime || wants soak || wants lint; then
     build release -DSANDBOXRUN_WERROR="$werror" || exit 1
 fi
-if wants runtime || wants jail || wants escape || wants vm || wants cluster; then
+if wants runtime || wants jail || wants escape || wants egress || wants vm || wants cluster ||
+    wants soak; then
     ./hack/make-runtime.sh || exit 1
 fi
-if wants cluster || wants chart || wants controlplane; then
+if wants cpython; then
+    ./hack/make-runtime.sh --with-tests --name python3.12-tests || exit 1
+fi
+if wants cluster || wants chart || wants controlplane || wants soak; then
     tests/controlplane/build.sh || exit 1
 fi
 

@@ -14,7 +14,8 @@ static const struct profile_limits profiles[PROFILE_COUNT] = {
                            .timeout_default_seconds = 30,
                            .timeout_max_seconds = 120,
                            .cpu_max_milli = 2000,
-                           .memory_max_bytes = 1024ull << 20},
+                           .memory_max_bytes = 1024ull << 20,
+                           .response_max_bytes = 8ull << 20},
 };
 
 const struct profile_limits *profile_limits(enum profile profile)

@@ -14,6 +14,7 @@ struct profile_limits {
     uint32_t timeout_max_seconds;
     uint32_t cpu_max_milli;
     uint64_t memory_max_bytes;
+    uint64_t response_max_bytes; /* of output that is kept whole on the node; 0: none */
 };
 
 const struct profile_limits *profile_limits(enum profile profile);

@@ -252,6 +252,21 @@ static int encode_ready(const struct sandboxnode *node, struct buf *json)
     return r < 0 ? r : buf_append_str(json, "}]");
 }
 
+/* null, so that a merge patch removes what an earlier agent wrote. */
+static int encode_output(const struct node_output *output, struct buf *json)
+{
+    if (output->port == 0)
+        return buf_append_str(json, ",\"output\":null");
+    int r = buf_printf(json, ",\"output\":{\"port\":%" PRIu32, output->port);
+    if (r == 0 && output->address)
+        r = encode_text("address", output->address, true, json);
+    else if (r == 0)
+        r = buf_append_str(json, ",\"address\":null");
+    if (r == 0)
+        r = encode_text("certificate", output->certificate, true, json);
+    return r < 0 ? r : buf_append_char(json, '}');
+}
+
 static int encode_status(const struct sandboxnode *node, struct buf *json)
 {
     int r = buf_append_char(json, '{');
@@ -271,6 +286,8 @@ static int encode_status(const struct sandboxnode *node, struct buf *json)
         r = encode_text("kernel", node->kernel, true, json);
     if (r == 0)
         r = encode_profiles(node, json);
+    if (r == 0)
+        r = encode_output(&node->output, json);
     if (r == 0)
         r = encode_ready(node, json);
     return r < 0 ? r : buf_append_char(json, '}');

@@ -25,6 +25,14 @@ struct node_resources {
     uint64_t cpu_milli;
 };
 
+/* Where the whole output of runs can be read; written by the agent, for clients. The texts are
+ * somebody else's, and a node that was read has none. */
+struct node_output {
+    const char *address; /* NULL: not known */
+    uint32_t port;       /* 0: nowhere */
+    const char *certificate;
+};
+
 struct sandboxnode {
     char name[MAX_RUN_NAME + 1];
     char uid[64];
@@ -41,6 +49,7 @@ struct sandboxnode {
     char ready_reason[64]; /* CamelCase */
     char ready_message[1024];
     int64_t ready_since_us;
+    struct node_output output;
 };
 
 /* Lenient: absent or absurd values (negative, too long) leave the node not ready, with the reason

@@ -53,6 +53,7 @@ static void spec_done(struct run_spec *spec)
     }
     free(spec->env);
     free(spec->stdin_text);
+    free(spec->egress);
     for (size_t i = 0; i < spec->node_selector_count; i++) {
         free(spec->node_selector[i].key);
         free(spec->node_selector[i].value);

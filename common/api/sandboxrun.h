@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "common/api/egress.h"
 #include "common/api/limits.h"
 #include "common/api/profile.h"
 #include "common/api/run_status.h"
@@ -38,8 +39,8 @@ struct run_spec {
     uint32_t cpu_milli;       /* effective */
     uint64_t memory_bytes;    /* effective */
     uint32_t queue_timeout_seconds;
-    int64_t ttl_seconds; /* -1: not set, the controller's flag decides */
-    bool has_egress;     /* spec.egress was given */
+    int64_t ttl_seconds;         /* -1: not set, the controller's flag decides */
+    struct egress_rules *egress; /* NULL: spec.egress was not given */
     struct run_label *node_selector;
     size_t node_selector_count;
 };
@@ -62,7 +63,8 @@ enum sandboxrun_strictness {
 };
 
 /* Decodes and applies the schema's and the profile's defaults to what is absent (an explicit 0
- * stays 0); types are checked, bounds are not (validate). -EINVAL names the field by its path
+ * stays 0); types are checked, bounds are not (validate), but for egress rules, which are compiled
+ * here and therefore checked whole. -EINVAL names the field by its path
  * ("spec.args[3]: must be a string, got number"). Strict ignores the status: it tells of another,
  * earlier run. */
 int sandboxrun_decode(const cJSON *tree, enum sandboxrun_strictness strictness,

@@ -31,31 +31,6 @@ static const struct shape_field resources_shape[] = {
     {0},
 };
 
-static const struct shape_field ip_block_shape[] = {
-    {.name = "cidr", .type = SHAPE_STRING, .required = true},
-    {.name = "except", .type = SHAPE_STRING, .list = true},
-    {0},
-};
-
-static const struct shape_field peer_shape[] = {
-    {.name = "ipBlock", .type = SHAPE_OBJECT, .fields = ip_block_shape},
-    {.name = "fqdn", .type = SHAPE_STRING},
-    {0},
-};
-
-static const struct shape_field port_shape[] = {
-    {.name = "protocol", .type = SHAPE_STRING},
-    {.name = "port", .type = SHAPE_INTEGER},
-    {.name = "endPort", .type = SHAPE_INTEGER},
-    {0},
-};
-
-static const struct shape_field egress_shape[] = {
-    {.name = "to", .type = SHAPE_OBJECT, .list = true, .fields = peer_shape},
-    {.name = "ports", .type = SHAPE_OBJECT, .list = true, .fields = port_shape},
-    {0},
-};
-
 static const struct shape_field spec_shape[] = {
     {.name = "profile", .type = SHAPE_STRING},
     {.name = "runtime", .type = SHAPE_STRING},
@@ -65,7 +40,7 @@ static const struct shape_field spec_shape[] = {
     {.name = "stdin", .type = SHAPE_STRING},
     {.name = "timeoutSeconds", .type = SHAPE_INTEGER},
     {.name = "resources", .type = SHAPE_OBJECT, .fields = resources_shape},
-    {.name = "egress", .type = SHAPE_OBJECT, .list = true, .fields = egress_shape},
+    {.name = "egress", .type = SHAPE_ANY, .list = true}, /* egress_decode() looks at it */
     {.name = "queueTimeoutSeconds", .type = SHAPE_INTEGER},
     {.name = "ttlSecondsAfterFinished", .type = SHAPE_INTEGER},
     {.name = "nodeSelector", .type = SHAPE_STRING_MAP},
@@ -262,20 +237,10 @@ static int decode_numbers(const cJSON *tree, struct run_spec *spec, struct error
     return 0;
 }
 
-/* The rules themselves belong to a network that no node offers yet; that there are any counts. */
-static int decode_egress(const cJSON *list, struct run_spec *spec, struct error *err)
-{
-    int count = cJSON_GetArraySize(list);
-    spec->has_egress = list != NULL;
-    if (count > MAX_EGRESS_RULES)
-        return error_set(err, EINVAL, "spec.egress: %d rules is above the maximum of %d", count,
-                         MAX_EGRESS_RULES);
-    return 0;
-}
-
 static int decode_spec(const cJSON *tree, struct run_spec *spec, struct error *err)
 {
     const char *profile = json_get_string(tree, "profile");
+    const cJSON *egress = json_get(tree, "egress");
     if (profile && profile_parse(profile, &spec->profile) < 0)
         return error_set(err, EINVAL,
                          "spec.profile: \"%.64s\" is no profile; use Snippet or ToolCall", profile);
@@ -290,8 +255,8 @@ static int decode_spec(const cJSON *tree, struct run_spec *spec, struct error *e
         r = decode_env(json_get(tree, "env"), spec, err);
     if (r == 0)
         r = decode_node_selector(json_get(tree, "nodeSelector"), spec, err);
-    if (r == 0)
-        r = decode_egress(json_get(tree, "egress"), spec, err);
+    if (r == 0 && egress)
+        r = egress_decode(egress, &spec->egress, err);
     if (r == 0)
         r = decode_numbers(tree, spec, err);
     return r;

@@ -177,7 +177,7 @@ static int check_numbers(const struct sandboxrun *run, struct error *err)
 
 static int check_egress(const struct sandboxrun *run, struct error *err)
 {
-    if (!run->spec.has_egress || run->spec.profile == PROFILE_TOOL_CALL)
+    if (!run->spec.egress || run->spec.profile == PROFILE_TOOL_CALL)
         return 0;
     return error_set(err, EINVAL,
                      "spec.egress: needs profile ToolCall; profile %s has no network at all",

@@ -12,7 +12,9 @@
 #include "node-agent/agent/health.h"
 #include "node-agent/agent/jailer_client.h"
 #include "node-agent/agent/node_status.h"
+#include "node-agent/agent/output_server.h"
 #include "node-agent/agent/preconditions.h"
+#include "node-agent/agent/retained.h"
 #include "node-agent/agent/spool.h"
 #include "node-agent/agent/status_writer.h"
 
@@ -42,9 +44,12 @@ struct agent {
     uint64_t since_ns;        /* of connecting, or of flushing (0: not yet) */
     struct agent_metrics metrics;
     struct kube_client *client;
+    struct event_recorder events;
     struct jailer_client *jailer;
     struct spool *spool;
     struct status_writer *writer;
+    struct retained *retained;
+    struct output_server *output;
     struct node_status *node;
     struct assignments *assignments;
     struct health *health;
@@ -148,6 +153,8 @@ static void begin_watch(struct agent *agent)
         .spool = agent->spool,
         .writer = agent->writer,
         .metrics = &agent->metrics,
+        .retained = agent->retained,
+        .events = &agent->events,
         .node_name = agent->options.node_name,
         .instance = agent->instance,
     };
@@ -206,6 +213,53 @@ static int begin_results(struct agent *agent, struct error *err)
     return r;
 }
 
+/* Clients have to know where it is and by what certificate they know it. */
+static void describe_output(void *arg)
+{
+    struct agent *agent = arg;
+    struct node_output output;
+
+    if (!agent->output || !agent->node)
+        return;
+    output_server_describe(agent->output, &output);
+    if (node_status_set_output(agent->node, &output) < 0)
+        log_event(LOG_LEVEL_ERROR, "out of memory, clients can't know the output server");
+}
+
+/* Output that can't be kept costs no run; but where it is to be served it is asked for, and an
+ * operator should know at once that it can't be. */
+static int begin_output(struct agent *agent, struct error *err)
+{
+    const struct agent_options *options = &agent->options;
+    const struct retained_options retained = {
+        .spool_dir = options->spool_dir,
+        .keep_ms = options->retain_output_ms,
+        .max_bytes = options->retain_output_bytes,
+    };
+
+    if (!agent->spool || options->retain_output_ms == 0)
+        return 0;
+    int r = retained_open(agent->loop, &retained, &agent->retained, err);
+    if (r < 0) {
+        log_event(LOG_LEVEL_ERROR, "whole outputs are not kept", LOG_TEXT("error", err->text));
+        return 0;
+    }
+    const struct output_server_options server = {
+        .client = agent->client,
+        .retained = agent->retained,
+        .metrics = &agent->metrics,
+        .node_name = options->node_name,
+        .address = options->output_address,
+        .host = options->output_host,
+        .cert_file = options->output_cert,
+        .key_file = options->output_key,
+        .keep_ms = options->retain_output_ms,
+    };
+    return options->output_address
+               ? output_server_new(&server, describe_output, agent, &agent->output, err)
+               : 0;
+}
+
 /* Without a spool nothing can be run or reported, but for why the node can't. */
 static int begin_work(struct agent *agent, const struct proto_hello *hello, struct error *err)
 {
@@ -215,6 +269,9 @@ static int begin_work(struct agent *agent, const struct proto_hello *hello, stru
         return r;
     if (r < 0)
         log_event(LOG_LEVEL_ERROR, "no spool", LOG_TEXT("error", err->text));
+    r = begin_output(agent, err);
+    if (r < 0)
+        return r;
     log_event(LOG_LEVEL_INFO, "the jailer is ready", LOG_TEXT("instance", agent->instance),
               LOG_NUMBER("maxRuns", hello->max_runs), LOG_NUMBER("runtimes", hello->runtime_count),
               LOG_NUMBER("cgroupVersion", hello->cgroup_version),
@@ -224,6 +281,8 @@ static int begin_work(struct agent *agent, const struct proto_hello *hello, stru
         spool_each(agent->spool, write_spooled, agent);
     r = node_status_new(agent->client, agent->options.node_name, agent->instance, hello,
                         on_node_written, agent, &agent->node, err);
+    if (r == 0)
+        describe_output(agent);
     if (r == 0 && agent->unmet[0])
         node_status_set_unready(agent->node, "PreconditionFailed", agent->unmet);
     return r;
@@ -306,7 +365,19 @@ static int print_metrics(struct buf *body, void *arg)
         counts.writes = status_writer_count(agent->writer);
     if (agent->spool)
         counts.spooled = spool_count(agent->spool);
+    if (agent->retained)
+        retained_counts(agent->retained, &counts.retained, &counts.retained_bytes);
     return agent_metrics_print(&agent->metrics, &counts, body);
+}
+
+static void begin_events(struct agent *agent)
+{
+    bool fits = strlen(agent->options.node_name) <= MAX_REPORTING_INSTANCE;
+
+    agent->events = (struct event_recorder){
+        .client = agent->client,
+        .reporter = {.controller = "sandboxrun.dev/node-agent",
+                     .instance = fits ? agent->options.node_name : agent->instance}};
 }
 
 int agent_new(struct loop *loop, const struct agent_options *options, agent_ended_fn ended,
@@ -332,6 +403,8 @@ int agent_new(struct loop *loop, const struct agent_options *options, agent_ende
     else
         r = kube_client_new(loop, options->kube, "sandboxrun-agent/" SANDBOXRUN_VERSION,
                             &agent->client, err);
+    if (r == 0)
+        begin_events(agent);
     if (r == 0 && options->health_address)
         r = health_new(loop, options->health_address, &sources, agent, &agent->health, err);
     if (r == 0 && loop_timer_arm(agent->timer, 0) < 0)
@@ -350,6 +423,8 @@ void agent_free(struct agent *agent)
         return;
     health_free(agent->health);
     assignments_free(agent->assignments);
+    output_server_free(agent->output);
+    retained_free(agent->retained);
     node_status_free(agent->node);
     status_writer_free(agent->writer);
     jailer_client_free(agent->jailer);

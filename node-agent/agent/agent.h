@@ -5,6 +5,8 @@
 #include "common/kube/config.h"
 #include "common/loop.h"
 
+#include <stdint.h>
+
 /*
  * The agent as a whole: jailer, spool, SandboxNode, assignments and health, and the order in which
  * they begin and end.
@@ -15,7 +17,13 @@ struct agent_options {
     const char *node_name;
     const char *jailer_socket;
     const char *spool_dir;
-    const char *health_address;     /* NULL: no server */
+    const char *health_address;   /* NULL: no server */
+    uint64_t retain_output_ms;    /* 0: whole outputs aren't kept */
+    uint64_t retain_output_bytes; /* of all of them on disk */
+    const char *output_address;   /* NULL: they aren't served */
+    const char *output_host;      /* for clients; NULL: not known */
+    const char *output_cert;      /* both NULL: one of our own */
+    const char *output_key;
     const struct kube_config *kube; /* copied */
 };
 

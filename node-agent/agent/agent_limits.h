@@ -56,6 +56,9 @@
 /* The SandboxNode's status is written so often at most, and at once when a condition changes. */
 #define NODE_STATUS_INTERVAL_MS 10000u
 
+/* Of an Event's reporter; a node with a longer name is told by the agent's instance id. */
+#define MAX_REPORTING_INSTANCE 128u
+
 /* How long the agent tries to reach its jailer at start. */
 #define JAILER_CONNECT_WITHIN_MS 30000u
 #define JAILER_CONNECT_RETRY_MS  200u
@@ -64,3 +67,26 @@
  * and after the jailer was lost. What isn't written by then stays in the spool. */
 #define FLUSH_WITHIN_MS      20000u
 #define FLUSH_LOST_WITHIN_MS 5000u
+
+/* Runs whose output is kept at a time, and the file that says whose it is. A further run takes the
+ * place of the oldest. */
+#define MAX_RETAINED_RUNS   4096u
+#define MAX_RETAINED_RECORD 4096u
+#define RETAINED_LOOK_MS    60000u /* for what has expired, at least so often */
+
+/* Who may read output: a token's length, what the API server is asked at a time (beyond it 429), in
+ * what time, and the size of what it is told and answers. */
+#define MAX_OUTPUT_TOKEN   (8u << 10)
+#define MAX_OUTPUT_REVIEWS 8u
+#define OUTPUT_REVIEW_MS   5000u
+#define MAX_OUTPUT_REVIEW  (64u << 10)
+#define MAX_OUTPUT_USER    128 /* of a user's name, in messages and the log */
+#define MAX_OUTPUT_ANSWER  (4u << 10)
+
+/* The output server's certificate: for how long one of our own is made, from when on it is
+ * replaced, how often files are looked at, and how large they may be. */
+#define OUTPUT_CERT_SECONDS       (90 * 24 * 3600)
+#define OUTPUT_CERT_RENEW_SECONDS (30 * 24 * 3600)
+#define OUTPUT_CERT_EARLY_SECONDS 3600 /* before now: clients' clocks differ */
+#define OUTPUT_CERT_LOOK_MS       10000u
+#define MAX_OUTPUT_CERT           (16u << 10)

@@ -35,6 +35,19 @@ static const char *const reason_labels[RUN_REASON_COUNT + 1] = {
     [RUN_REASON_INTERNAL_ERROR] = "InternalError",
 };
 
+/* In the order of enum run_denied_kind, whose names they are. */
+static const char *const denied_labels[RUN_DENIED_KIND_COUNT + 1] = {
+    [RUN_DENIED_NETWORK] = "Network",
+    [RUN_DENIED_SYSCALL] = "Syscall",
+};
+
+static const char *const output_labels[AGENT_OUTPUT_COUNT + 1] = {
+    [AGENT_OUTPUT_SERVED] = "200",       [AGENT_OUTPUT_BAD_REQUEST] = "400",
+    [AGENT_OUTPUT_UNAUTHORIZED] = "401", [AGENT_OUTPUT_FORBIDDEN] = "403",
+    [AGENT_OUTPUT_NOT_FOUND] = "404",    [AGENT_OUTPUT_TOO_MANY] = "429",
+    [AGENT_OUTPUT_UNAVAILABLE] = "503",
+};
+
 void agent_metrics_init(struct agent_metrics *metrics)
 {
     *metrics = (struct agent_metrics){
@@ -50,6 +63,12 @@ void agent_metrics_init(struct agent_metrics *metrics)
                      .type = METRIC_COUNTER,
                      .label = "reason",
                      .label_values = reason_labels},
+        .denied = {.name = "sandboxrun_denied_total",
+                   .help = "Refusals that the programs of ended runs met on this node, by kind, at "
+                           "least",
+                   .type = METRIC_COUNTER,
+                   .label = "kind",
+                   .label_values = denied_labels},
         .given_back = {.name = "sandboxrun_agent_runs_given_back_total",
                        .help = "Runs that were assigned to this node and not started",
                        .type = METRIC_COUNTER},
@@ -68,6 +87,17 @@ void agent_metrics_init(struct agent_metrics *metrics)
         .spooled = {.name = "sandboxrun_agent_spool_entries",
                     .help = "Started runs whose result the API server has not taken yet",
                     .type = METRIC_GAUGE},
+        .retained = {.name = "sandboxrun_agent_retained_runs",
+                     .help = "Runs whose whole output is kept on this node",
+                     .type = METRIC_GAUGE},
+        .retained_bytes = {.name = "sandboxrun_agent_retained_bytes",
+                           .help = "Bytes on disk of whole outputs that are kept on this node",
+                           .type = METRIC_GAUGE},
+        .output = {.name = "sandboxrun_agent_output_requests_total",
+                   .help = "Requests to read whole outputs, by HTTP status",
+                   .type = METRIC_COUNTER,
+                   .label = "code",
+                   .label_values = output_labels},
     };
 }
 
@@ -83,6 +113,17 @@ void agent_metrics_finished(struct agent_metrics *metrics, enum run_reason reaso
     metric_add(&metrics->finished, reason, 1);
 }
 
+void agent_metrics_denied(struct agent_metrics *metrics, const struct run_status *status)
+{
+    for (size_t i = 0; i < status->denied_count; i++)
+        metric_add(&metrics->denied, status->denied[i].kind, (double)status->denied[i].count);
+}
+
+void agent_metrics_output(struct agent_metrics *metrics, enum agent_output_outcome outcome)
+{
+    metric_add(&metrics->output, outcome, 1);
+}
+
 void agent_metrics_written(struct agent_metrics *metrics, enum status_write write,
                            enum status_step step)
 {
@@ -96,13 +137,17 @@ int agent_metrics_print(struct agent_metrics *metrics, const struct agent_counts
                         struct buf *body)
 {
     struct metric *const all[] = {
-        &metrics->stage_seconds, &metrics->finished, &metrics->given_back,     &metrics->too_late,
-        &metrics->active,        &metrics->held,     &metrics->pending_writes, &metrics->spooled,
+        &metrics->stage_seconds, &metrics->finished,       &metrics->denied,
+        &metrics->given_back,    &metrics->too_late,       &metrics->active,
+        &metrics->held,          &metrics->pending_writes, &metrics->spooled,
+        &metrics->retained,      &metrics->retained_bytes, &metrics->output,
     };
 
     metric_set(&metrics->active, 0, counts->active);
     metric_set(&metrics->held, 0, counts->held);
     metric_set(&metrics->pending_writes, 0, (double)counts->writes);
     metric_set(&metrics->spooled, 0, (double)counts->spooled);
+    metric_set(&metrics->retained, 0, (double)counts->retained);
+    metric_set(&metrics->retained_bytes, 0, (double)counts->retained_bytes);
     return metrics_print(all, ARRAY_SIZE(all), body);
 }

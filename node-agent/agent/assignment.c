@@ -3,8 +3,10 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/kube/limits.h"
 #include "common/log.h"
 #include "node-agent/agent/agent_limits.h"
+#include "node-agent/agent/denied.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +50,7 @@ void assignment_drop(struct assignment *assignment)
     struct assignments *owner = assignment->owner;
 
     assignment_unhold(assignment);
+    retained_abandon(TAKE_PTR(assignment->retained));
     if (assignment->run) {
         run_free(assignment->run);
         release(assignment);
@@ -85,6 +88,7 @@ void assignment_give_back(struct assignment *assignment)
     struct error err = {0};
 
     assignment_unhold(assignment);
+    retained_abandon(TAKE_PTR(assignment->retained));
     if (assignment->run) {
         run_free(TAKE_PTR(assignment->run));
         release(assignment);
@@ -137,6 +141,23 @@ static void make_record(const struct assignment *assignment, struct spool_record
     memcpy(ret_record->uid, target->uid, sizeof(ret_record->uid));
 }
 
+/* Only what a profile promises beyond head and tail. */
+static void begin_retaining(struct assignment *assignment)
+{
+    const struct status_target *target = &assignment->target;
+    const struct retained_owner owner = {
+        .sandbox_id = target->sandbox_id,
+        .name_space = target->name_space,
+        .name = target->name,
+        .uid = target->uid,
+    };
+    struct retained *retained = assignment->owner->options.retained;
+    uint64_t max_bytes = profile_limits(assignment->profile)->response_max_bytes;
+
+    if (retained && max_bytes > 0)
+        assignment->retained = retained_begin(retained, &owner, max_bytes);
+}
+
 static int on_before_start(struct run *run, struct error *err, void *arg)
 {
     struct assignment *assignment = arg;
@@ -150,6 +171,7 @@ static int on_before_start(struct run *run, struct error *err, void *arg)
     if (r < 0)
         return r;
     assignment->marked = true;
+    begin_retaining(assignment);
     int64_t now_us = clock_realtime_us();
     agent_metrics_stage(metrics, AGENT_STAGE_MARK, now_us - began_us);
     agent_metrics_stage(metrics, AGENT_STAGE_START, now_us - assignment->seen_us);
@@ -164,6 +186,16 @@ static void on_running(struct run *run, void *arg)
     if (status_writer_running(assignment->owner->options.writer, &assignment->target,
                               run_status_now(run), &err) < 0)
         log_unwritten(assignment, &err);
+}
+
+static void on_output(struct run *run, enum run_stream stream, const char *bytes, size_t len,
+                      void *arg)
+{
+    struct assignment *assignment = arg;
+
+    (void)run;
+    if (assignment->retained)
+        retained_append(assignment->retained, stream, bytes, len);
 }
 
 /* A stream of the run's buffer as one of the writer's. */
@@ -220,6 +252,27 @@ static void log_finished(const struct assignment *assignment, const struct run_s
               LOG_NUMBER("wallMs", (long long)status->usage.wall_ms));
 }
 
+/* The result tells it too; an event is seen by who looks at the namespace. */
+static void tell_of_denials(const struct assignment *assignment, const struct run_status *status)
+{
+    char note[MAX_EVENT_NOTE + 1];
+    struct error err = {0};
+    const struct event event = {.api_version = SANDBOXRUN_GROUP_VERSION,
+                                .kind = SANDBOXRUN_KIND,
+                                .name_space = assignment->target.name_space,
+                                .name = assignment->target.name,
+                                .uid = assignment->target.uid,
+                                .type = EVENT_WARNING,
+                                .reason = "EgressDenied",
+                                .action = "Connect",
+                                .note = note};
+
+    if (denied_note(status, note, sizeof(note)) &&
+        event_recorder_tell(assignment->owner->options.events, &event, &err) < 0)
+        log_event(LOG_LEVEL_WARN, "an event is left out", LOG_TEXT("run", assignment->target.name),
+                  LOG_TEXT("sandbox", assignment->target.sandbox_id), LOG_TEXT("error", err.text));
+}
+
 static void on_finished(struct run *run, const struct run_status *status, void *arg)
 {
     struct assignment *assignment = arg;
@@ -234,9 +287,13 @@ static void on_finished(struct run *run, const struct run_status *status, void *
         if (status->start_us > 0)
             agent_metrics_stage(owner->options.metrics, AGENT_STAGE_RUN,
                                 status->completion_us - status->start_us);
+        agent_metrics_denied(owner->options.metrics, status);
+        tell_of_denials(assignment, status);
         copy_status(status, &result);
         if (assignment->marked)
             store(assignment, &result);
+        /* Before the result is written: whoever sees that can have the rest. */
+        retained_end(TAKE_PTR(assignment->retained));
         assignment->run = NULL;
         release(assignment);
         run_free(run);
@@ -250,10 +307,15 @@ static void on_finished(struct run *run, const struct run_status *status, void *
 void assignment_start(struct assignment *assignment, const struct sandboxrun *object)
 {
     static const struct run_callbacks callbacks = {
-        .before_start = on_before_start, .running = on_running, .finished = on_finished};
+        .before_start = on_before_start,
+        .running = on_running,
+        .output = on_output,
+        .finished = on_finished,
+    };
     struct assignments *owner = assignment->owner;
     struct error err = {0};
 
+    assignment->profile = object->spec.profile;
     agent_metrics_stage(owner->options.metrics, AGENT_STAGE_DELIVER,
                         assignment->seen_us - assignment->scheduled_us);
     int r = run_new(kube_client_loop(owner->options.client), owner->options.jailer, object,

@@ -39,7 +39,9 @@ struct assignment {
     int64_t seen_us;
     struct sandboxrun object; /* while held */
     struct run *run;          /* while active */
-    uint32_t cpu_milli;       /* allocated */
+    enum profile profile;
+    struct retained_run *retained; /* its output, if that is kept */
+    uint32_t cpu_milli;            /* allocated */
     uint64_t memory_bytes;
 };
 

@@ -261,6 +261,8 @@ static void on_upsert(const cJSON *object, void *arg)
 
     /* An object that could not be read comes without its status; what runs of it goes on, and its
      * writer copes. One that never was readable the controller doesn't assign. */
+    if (sighting.uid && assignments->options.retained)
+        retained_saw(assignments->options.retained, sighting.uid);
     if (sighting.uid && sighting.version && json_get(object, "status")) {
         if (run_status_decode(json_get(object, "status"), &sighting.status, &err) < 0)
             log_event(LOG_LEVEL_WARN, "ignoring a run whose status makes no sense",
@@ -280,6 +282,9 @@ static void on_remove(const char *name_space, const char *name, const char *uid,
 
     (void)name_space;
     (void)name;
+    /* The next owner of that name must not be given it. */
+    if (assignments->options.retained)
+        retained_forget(assignments->options.retained, uid);
     HASH_ITER (hh, assignments->table, assignment, next) {
         if (strcmp(assignment->target.uid, uid) != 0)
             continue;
@@ -310,6 +315,8 @@ static void on_synced(void *arg)
     struct assignments *assignments = arg;
 
     spool_each(assignments->options.spool, forget_mark, assignments);
+    if (assignments->options.retained)
+        retained_settle(assignments->options.retained);
     status_writer_settle(assignments->options.writer);
     log_event(LOG_LEVEL_DEBUG, "runs of this node are listed",
               LOG_NUMBER("active", assignments->allocated.runs));

@@ -4,8 +4,10 @@
 #include "common/api/sandboxnode.h"
 #include "common/error.h"
 #include "common/kube/client.h"
+#include "common/kube/event_recorder.h"
 #include "node-agent/agent/agent_metrics.h"
 #include "node-agent/agent/jailer_client.h"
+#include "node-agent/agent/retained.h"
 #include "node-agent/agent/spool.h"
 #include "node-agent/agent/status_writer.h"
 
@@ -23,6 +25,8 @@ struct assignments_options {
     struct spool *spool;
     struct status_writer *writer;
     struct agent_metrics *metrics;
+    struct retained *retained; /* NULL: no output is kept on the node */
+    struct event_recorder *events;
     const char *node_name;
     const char *instance;
 };

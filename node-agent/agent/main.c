@@ -7,16 +7,17 @@
  *
  * One process, one thread, one event loop; uid 65532, no capability, a read-only root. It holds
  * the node's service account token, and the only things it can reach besides the API server are a
- * Unix socket and a directory:
+ * Unix socket and a directory. It listens for the kubelet's probes and, over TLS, for those who
+ * read outputs:
  *
- *      API server                                        sandbox
- *        ▲   │ watch: sandboxruns, status.nodeName=NODE     │ stdout, stderr
- *  PATCH │   ▼                                              ▼
- *      ┌───────────────── agent ─────────────────────────────────┐   messages of fixed size
- * ┌────────┐ │ reflector ─▶ assignments ─▶ run ─▶ spool ─▶
- * status_writer│◀─────────────────────────▶│ jailer │
- *      └──────────────────────────────┬──────────────────────────┘   pipes come by SCM_RIGHTS
- * └────────┘ ▼ spool directory (0700)
+ *        API server                                       sandbox
+ *          ▲   │ watch: sandboxruns of this node             │ stdout, stderr
+ *    PATCH │   ▼                                             ▼
+ *   ┌──────┴─────────── agent ────────────┐   messages   ┌────────┐
+ *   │ assignments ─▶ run ─▶ status_writer │◀────────────▶│ jailer │
+ *   └──────┬───────────────────────┬──────┘     pipes    └────────┘
+ *          ▼                       ▼
+ *   spool directory (0700)   readers of outputs
  *
  * Start. Connect to the jailer and wait for its HELLO, which says what this node can run. Lock the
  * spool, so that there is one agent of it at a time, and add this start to it: a random "instance".
@@ -34,6 +35,11 @@
  * spool when the API server has taken it or answers that the object is gone, is another one or is
  * over. Every update names the resourceVersion it was decided on; a conflict is settled by reading
  * the object. A result that is too large is cut. There is no last attempt.
+ *
+ * Outputs. What a ToolCall run writes is copied to files below the spool as it comes, and kept for
+ * a while after its end. Whoever asks for it shows a token that was made for nothing else; the API
+ * server is asked whose it is and whether they may. A copy that can't be kept costs no run its
+ * result.
  *
  * Who dies                what happens
  *   the agent             the jailer kills every sandbox it made for it. The next agent reports
@@ -117,6 +123,12 @@ static int start(struct program *program, struct error *err)
         .jailer_socket = arg_jailer_socket,
         .spool_dir = arg_spool_dir,
         .health_address = arg_health_address,
+        .retain_output_ms = arg_retain_output_ms,
+        .retain_output_bytes = arg_retain_output_bytes,
+        .output_address = arg_output_address,
+        .output_host = arg_output_host,
+        .output_cert = arg_output_cert,
+        .output_key = arg_output_key,
         .kube = &program->config,
     };
     int r = kube_config_load(arg_kubeconfig, &program->config, err);

@@ -3,6 +3,7 @@
 
 #include "common/api/sandboxrun.h"
 #include "common/buf.h"
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/json_string.h"
@@ -41,6 +42,8 @@ struct node_status {
     bool known;  /* the API server has taken a status */
     unsigned int failures;
     uint64_t written_ns;
+    char *address; /* of node.output */
+    char *certificate;
     struct kube_call *call;
     struct loop_timer *timer;
 };
@@ -230,6 +233,27 @@ void node_status_set_allocated(struct node_status *status, const struct node_res
         go_on(status);
 }
 
+int node_status_set_output(struct node_status *status, const struct node_output *output)
+{
+    cleanup_free char *address = output->address ? strdup(output->address) : NULL;
+    cleanup_free char *certificate = strdup(output->certificate);
+
+    if ((output->address && !address) || !certificate)
+        return -ENOMEM;
+    free(status->address);
+    free(status->certificate);
+    status->address = TAKE_PTR(address);
+    status->certificate = TAKE_PTR(certificate);
+    status->node.output = (struct node_output){
+        .address = status->address, .port = output->port, .certificate = status->certificate};
+    status->dirty = true;
+    /* Until clients know of it they can't be served. */
+    status->urgent = true;
+    if (status->failures == 0)
+        go_on(status);
+    return 0;
+}
+
 void node_status_set_unready(struct node_status *status, const char *reason, const char *message)
 {
     struct sandboxnode *node = &status->node;
@@ -302,5 +326,7 @@ void node_status_free(struct node_status *status)
         return;
     kube_call_cancel(status->call);
     loop_timer_free(status->timer);
+    free(status->address);
+    free(status->certificate);
     free(status);
 }

@@ -25,6 +25,9 @@ void node_status_free(struct node_status *status);
 
 void node_status_set_allocated(struct node_status *status, const struct node_resources *allocated);
 
+/* Where output can be read; copied. */
+int node_status_set_output(struct node_status *status, const struct node_output *output);
+
 /* reason is one CamelCase word. */
 void node_status_set_unready(struct node_status *status, const char *reason, const char *message);
 

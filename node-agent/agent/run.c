@@ -8,6 +8,7 @@
 #include "common/random.h"
 #include "node-agent/agent/agent_limits.h"
 #include "node-agent/agent/denied.h"
+#include "node-agent/agent/egress_create.h"
 #include "node-agent/agent/output.h"
 #include "node-agent/agent/request.h"
 #include "node-agent/agent/verdict.h"
@@ -396,6 +397,7 @@ static int run_create(struct run *run, const struct run_spec *spec, struct error
     };
     (void)snprintf(create.id, sizeof(create.id), "%s", run->status.sandbox_id);
     (void)snprintf(create.runtime, sizeof(create.runtime), "%s", spec->runtime);
+    egress_create(spec->egress, &create.egress);
     return jailer_client_create(run->jailer, &create, &handlers, run, err);
 }
 

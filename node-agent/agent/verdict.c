@@ -145,12 +145,12 @@ static void decide_forbidden(const struct proto_finished *finished,
 }
 
 /* status.denied alone can't say it. */
-static void tell_of_more(struct verdict *verdict)
+static void tell_of_more(struct verdict *verdict, const char *what)
 {
     size_t len = strlen(verdict->message);
-    (void)snprintf(
-        verdict->message + len, sizeof(verdict->message) - len,
-        "; the counts in status.denied are lower bounds: more system calls may have been refused");
+    (void)snprintf(verdict->message + len, sizeof(verdict->message) - len,
+                   "; the counts in status.denied are lower bounds: more %s may have been refused",
+                   what);
 }
 
 typedef void (*decide_fn)(const struct proto_finished *finished,
@@ -194,8 +194,12 @@ void verdict_finished(const struct proto_finished *finished, const struct verdic
     else
         decide(ret_verdict, RUN_REASON_INTERNAL_ERROR, VERDICT_EXIT_PLATFORM,
                "the jailer reported an unknown end of the run (%u)", finished->end);
-    if (finished->denied_more)
-        tell_of_more(ret_verdict);
+    if (finished->denied_more && denied_network_is_cut(finished))
+        tell_of_more(ret_verdict, "system calls, addresses and names");
+    else if (finished->denied_more)
+        tell_of_more(ret_verdict, "system calls");
+    else if (denied_network_is_cut(finished))
+        tell_of_more(ret_verdict, "addresses and names");
 }
 
 /* Errors of lock "request" that are not the spec's fault: no room now, or a breach of protocol. */

@@ -6,17 +6,12 @@
 #include "common/path.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-
-#define JAILER_FD 3
 
 static const char *const jailer_places[] = {
     "sandboxrun-jailer",
@@ -107,60 +102,35 @@ int jailer_process_find_runtimes(const char *option, char ret_path[static MAX_PA
                      directory, installed);
 }
 
-static int spawn(const char *program, char *const argv[], int sock, pid_t *ret_pid)
+/* Beside our own program, or beside the jailer's: the two come from one release. Empty if it is
+ * nowhere. */
+static void find_resolver(const char *jailer, char ret_path[static MAX_PATH_CANDIDATE])
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int r = posix_spawn_file_actions_init(&actions);
-    if (r != 0)
-        return -r;
-    r = posix_spawnattr_init(&attributes);
-    if (r != 0) {
-        (void)posix_spawn_file_actions_destroy(&actions);
-        return -r;
-    }
-    /* Of ours it gets stderr for its log and the socket, of our parent's nothing.
-     * Without the controlling terminal its Ctrl-C reaches us alone, who end the runs first. */
-    char *const environment[] = {(char[]){"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, NULL};
-    sigset_t none;
-    (void)sigemptyset(&none);
-    r = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (r == 0)
-        r = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (r == 0)
-        r = posix_spawn_file_actions_adddup2(&actions, sock, JAILER_FD);
-    if (r == 0)
-        r = posix_spawn_file_actions_addclosefrom_np(&actions, JAILER_FD + 1);
-    if (r == 0)
-        r = posix_spawnattr_setsigmask(&attributes, &none);
-    if (r == 0)
-        r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
-    if (r == 0)
-        r = posix_spawn(ret_pid, program, &actions, &attributes, argv, environment);
-    (void)posix_spawnattr_destroy(&attributes);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return -r;
+    static const char name[] = "sandboxrun-resolver";
+    char directory[MAX_PATH_CANDIDATE];
+    ret_path[0] = '\0';
+    (void)snprintf(directory, sizeof(directory), "%s", jailer);
+    char *slash = strrchr(directory, '/');
+    if (slash)
+        *slash = '\0';
+    if (slash && path_join(ret_path, MAX_PATH_CANDIDATE, directory, name) >= 0 &&
+        access(ret_path, X_OK) == 0)
+        return;
+    if (own_directory(directory, NULL) >= 0 &&
+        path_join(ret_path, MAX_PATH_CANDIDATE, directory, name) >= 0 &&
+        access(ret_path, X_OK) == 0)
+        return;
+    ret_path[0] = '\0';
 }
 
 /* extra is one more argument, or NULL. */
-static int start(const char *program, const char *runtimes_dir, char *extra,
-                 struct jailer_process *ret_process, struct error *err)
+static int fork_jailer(struct jailer_process *process, const char *runtimes_dir, char *extra,
+                       int sock, int resolver_sock, struct error *err)
 {
-    int socks[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) < 0)
-        return error_set_errno(err, errno, "socketpair for the jailer");
-    cleanup_close int ours = socks[0];
-    cleanup_close int theirs = socks[1];
-    int r = fd_set_nonblock(ours, true);
-    if (r < 0)
-        return error_set_errno(err, -r, "socketpair for the jailer");
-
-    char name[MAX_PATH_CANDIDATE];
     char directory[MAX_PATH_CANDIDATE];
-    (void)snprintf(name, sizeof(name), "%s", program);
     (void)snprintf(directory, sizeof(directory), "%s", runtimes_dir);
-    char *const argv[] = {
-        name,
+    char *const plain[] = {
+        process->program,
         (char[]){"--fd"},
         (char[]){"3"},
         (char[]){"--runtimes-dir"},
@@ -172,11 +142,134 @@ static int start(const char *program, const char *runtimes_dir, char *extra,
         extra,
         NULL,
     };
-    pid_t pid;
-    r = spawn(program, argv, theirs, &pid);
+    char *const with_network[] = {
+        process->program, (char[]){"--fd"},          (char[]){"3"},    (char[]){"--runtimes-dir"},
+        directory,        (char[]){"--log-format"},  (char[]){"text"}, (char[]){"--log-level"},
+        (char[]){"warn"}, (char[]){"--resolver-fd"}, (char[]){"4"},    NULL,
+    };
+    const struct gated_program program = {.path = process->program,
+                                          .argv = {plain, with_network},
+                                          .fds = {sock, resolver_sock},
+                                          .fd_count = {1, 2}};
+    return gated_process_fork(&program, &process->jailer, err);
+}
+
+static int fork_resolver(struct jailer_process *process, int sock, struct error *err)
+{
+    char *const argv[] = {
+        process->resolver_program,
+        (char[]){"--jailer-fd"},
+        (char[]){"3"},
+        (char[]){"--log-format"},
+        (char[]){"text"},
+        (char[]){"--log-level"},
+        (char[]){"warn"},
+        NULL,
+    };
+    const struct gated_program program = {.path = process->resolver_program,
+                                          .argv = {argv, argv},
+                                          .fds = {sock, -1},
+                                          .fd_count = {1, 1}};
+    return process->resolver_program[0] ? gated_process_fork(&program, &process->resolver, err) : 0;
+}
+
+static int prepare(const char *program, const char *runtimes_dir, char *extra,
+                   struct jailer_process *ret_process, struct error *err)
+{
+    int socks[2], resolver_socks[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks) < 0)
+        return error_set_errno(err, errno, "socketpair for the jailer");
+    cleanup_close int ours = socks[0];
+    cleanup_close int theirs = socks[1];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, resolver_socks) < 0)
+        return error_set_errno(err, errno, "socketpair for the resolver");
+    cleanup_close int jailer_end = resolver_socks[0];
+    cleanup_close int resolver_end = resolver_socks[1];
+    int r = fd_set_nonblock(ours, true);
     if (r < 0)
-        return error_set_errno(err, -r, "start %s", program);
-    *ret_process = (struct jailer_process){.pid = pid, .sock = TAKE_FD(ours)};
+        return error_set_errno(err, -r, "socketpair for the jailer");
+
+    struct jailer_process process = JAILER_PROCESS_NONE;
+    (void)snprintf(process.program, sizeof(process.program), "%s", program);
+    find_resolver(program, process.resolver_program);
+    r = fork_jailer(&process, runtimes_dir, extra, theirs, jailer_end, err);
+    if (r >= 0)
+        r = fork_resolver(&process, resolver_end, err);
+    if (r < 0) {
+        (void)jailer_process_stop(&process, NULL);
+        return r;
+    }
+    process.sock = TAKE_FD(ours);
+    *ret_process = process;
+    return 0;
+}
+
+int jailer_process_prepare(const char *program, const char *runtimes_dir,
+                           struct jailer_process *ret_process, struct error *err)
+{
+    return prepare(program, runtimes_dir, NULL, ret_process, err);
+}
+
+static int wait_for_end(pid_t pid, const char *name, struct error *err)
+{
+    cleanup_close int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (pidfd < 0)
+        return error_set_errno(err, errno, "watch the %s", name);
+    struct pollfd fds = {.fd = pidfd, .events = POLLIN};
+    int n;
+    do {
+        n = poll(&fds, 1, JAILER_EXIT_WITHIN_MS);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return error_set_errno(err, errno, "wait for the %s", name);
+    if (n == 0)
+        return error_set(err, ETIMEDOUT,
+                         "the %s (process %d) has not ended within %u s; look at its log and "
+                         "end it by hand",
+                         name, (int)pid, JAILER_EXIT_WITHIN_MS / 1000);
+    return 0;
+}
+
+/* It ends when the jailer has, or at once if it never began: how is no matter. */
+static int stop_resolver(struct jailer_process *process, struct error *err)
+{
+    process->resolver.gate = fd_close(process->resolver.gate);
+    pid_t pid = process->resolver.pid;
+    process->resolver.pid = 0;
+    int r = pid > 0 ? wait_for_end(pid, "resolver", err) : 0;
+    if (r >= 0 && pid > 0)
+        (void)waitpid(pid, NULL, 0);
+    return r;
+}
+
+int jailer_process_begin(struct jailer_process *process, bool with_network, struct error *err)
+{
+    if (with_network && process->resolver.pid == 0)
+        return error_set(err, ENOENT,
+                         "profile ToolCall needs sandboxrun-resolver, which is neither beside "
+                         "this program nor beside %s: install it there",
+                         process->program);
+    int r = 0;
+    if (with_network)
+        r = gated_process_begin(&process->resolver, process->resolver_program, 0, err);
+    else
+        r = stop_resolver(process, err);
+    return r < 0 ? r : gated_process_begin(&process->jailer, process->program, with_network, err);
+}
+
+static int start(const char *program, const char *runtimes_dir, char *extra,
+                 struct jailer_process *ret_process, struct error *err)
+{
+    struct jailer_process process = JAILER_PROCESS_NONE;
+    int r = prepare(program, runtimes_dir, extra, &process, err);
+    if (r < 0)
+        return r;
+    r = jailer_process_begin(&process, false, err);
+    if (r < 0) {
+        (void)jailer_process_stop(&process, NULL);
+        return r;
+    }
+    *ret_process = process;
     return 0;
 }
 
@@ -192,35 +285,16 @@ int jailer_process_start_check(const char *program, const char *runtimes_dir,
     return start(program, runtimes_dir, (char[]){"--check"}, ret_process, err);
 }
 
-static int wait_for_end(pid_t pid, struct error *err)
-{
-    cleanup_close int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (pidfd < 0)
-        return error_set_errno(err, errno, "watch the jailer");
-    struct pollfd fds = {.fd = pidfd, .events = POLLIN};
-    int n;
-    do {
-        n = poll(&fds, 1, JAILER_EXIT_WITHIN_MS);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return error_set_errno(err, errno, "wait for the jailer");
-    if (n == 0)
-        return error_set(err, ETIMEDOUT,
-                         "the jailer (process %d) has not ended within %u s; look at its log and "
-                         "end it by hand",
-                         (int)pid, JAILER_EXIT_WITHIN_MS / 1000);
-    return 0;
-}
-
-int jailer_process_stop(struct jailer_process *process, struct error *err)
+static int stop_jailer(struct jailer_process *process, struct error *err)
 {
     /* Half of it first: a jailer that is just about to say hello to us must be able to, or it
      * complains. */
     if (process->sock >= 0)
         (void)shutdown(process->sock, SHUT_WR);
-    pid_t pid = process->pid;
-    process->pid = 0;
-    int r = pid > 0 ? wait_for_end(pid, err) : 0;
+    process->jailer.gate = fd_close(process->jailer.gate);
+    pid_t pid = process->jailer.pid;
+    process->jailer.pid = 0;
+    int r = pid > 0 ? wait_for_end(pid, "jailer", err) : 0;
     process->sock = fd_close(process->sock);
     if (r < 0 || pid == 0)
         return r;
@@ -234,4 +308,11 @@ int jailer_process_stop(struct jailer_process *process, struct error *err)
     if (process->said_why)
         return error_set(err, ECHILD, "the jailer ended with exit status %d", WEXITSTATUS(status));
     return 0;
+}
+
+int jailer_process_stop(struct jailer_process *process, struct error *err)
+{
+    int r = stop_jailer(process, err);
+    int ended = stop_resolver(process, r < 0 ? NULL : err);
+    return r < 0 ? r : ended;
 }

@@ -3,24 +3,29 @@
  * sandboxrun: runs SandboxRun files on this machine, without a cluster, and tells whether it can
  * (doctor_command.c). Theory of operation.
  *
- * Processes and users. Two programs: this one and sandboxrun-jailer, its child.
+ * Processes and users. Three programs: this one and its children, sandboxrun-jailer and, where a
+ * document asks for ToolCall, sandboxrun-resolver.
  *
  *   caller (root, mostly by sudo)
  *     sandboxrun run           1. opens the files it is given, as root
- *       sandboxrun-jailer      2. is started, and stays root: it makes the jails
+ *       two children           2. are made, and wait (gated_process.h)
  *                              3. sandboxrun becomes the user behind sudo, or 65532: no
  *                                 capability in any set, no_new_privs, for good
- *                              4. reads and parses the files, and talks to the jailer
+ *                              4. reads and parses the files
+ *       sandboxrun-jailer      5. is told to begin, and stays root: it makes the jails
+ *       sandboxrun-resolver    5. is told to begin or to end; it leaves root by itself (65533)
+ *                              6. sandboxrun talks to the jailer
  *
  * Files are opened before rights are given up, since the caller may read what the user behind
  * sudo may not, and parsed after, since YAML and JSON come from anywhere. Every document is
  * checked before the first is started.
  *
- * Descriptors. The two are joined by a socketpair (SOCK_SEQPACKET, the protocol of
- * node-agent/proto), which is descriptor 3 of the jailer. Of ours it inherits stderr, for its log,
- * and nothing else: stdin and stdout are /dev/null, the environment is a PATH. It has no
- * controlling terminal, so that Ctrl-C reaches us alone. For each run it sends us the writing end
- * of the request pipe and the reading ends of stdout and stderr.
+ * Descriptors. We and the jailer are joined by a socketpair (SOCK_SEQPACKET, the protocol of
+ * node-agent/proto), which is descriptor 3 of the jailer, the jailer and the resolver by another
+ * one (4 and 3). Of ours both inherit stderr, for their logs, and nothing else: stdin and stdout
+ * are /dev/null, the environment is a PATH. They have no controlling terminal, so that Ctrl-C
+ * reaches us alone. For each run it sends us the writing end of the request pipe and the reading
+ * ends of stdout and stderr.
  *
  * Handshakes. HELLO tells what the jailer can run; what it can't is refused by us before anything
  * starts. A run's own are those of node-agent/agent/run.c, which is the agent's code, unchanged.
@@ -28,6 +33,8 @@
  * Ends. A run is over when the jailer says FINISHED: its processes, cgroup and files are gone by
  * then. SIGINT, SIGTERM, SIGHUP and a failing stdout cancel what runs, and we wait for those ends.
  * - If we die, the socket closes: the jailer kills and sweeps everything and ends.
+ * - If the resolver dies, lookups fail and no further ToolCall run is made; it ends with the
+ * jailer.
  * - If the jailer dies, the kernel kills the jails (its lifeline pipes close), the runs end as
  *   JailerLost and we exit with 125. What it could not sweep the next jailer does.
  * - If a reader of our output stalls, the program's pipes fill up and it waits; its deadline is

@@ -72,14 +72,15 @@ static int open_inputs(struct command *command, struct error *err)
     return r < 0 ? error_wrap(err, "--stdin") : 0;
 }
 
-static int start_jailer(struct command *command, struct error *err)
+/* As root; it waits for what the documents ask for. */
+static int prepare_jailer(struct command *command, struct error *err)
 {
     char program[MAX_PATH_CANDIDATE];
     char runtimes_dir[MAX_PATH_CANDIDATE];
     int r = jailer_process_find(command->options.jailer, program, err);
     if (r >= 0)
         r = jailer_process_find_runtimes(command->options.runtimes_dir, runtimes_dir, err);
-    return r < 0 ? r : jailer_process_start(program, runtimes_dir, &command->jailer, err);
+    return r < 0 ? r : jailer_process_prepare(program, runtimes_dir, &command->jailer, err);
 }
 
 static int add_program(struct command *command, const struct input *input,
@@ -299,6 +300,15 @@ static void tear_down(struct command *command)
     options_done(&command->options);
 }
 
+static bool wants_network(const struct command *command)
+{
+    for (size_t i = 0; i < command->documents.count; i++) {
+        if (command->documents.items[i].run.spec.profile == PROFILE_TOOL_CALL)
+            return true;
+    }
+    return false;
+}
+
 static int prepare(struct command *command, struct error *err)
 {
     int r = privilege_check(err);
@@ -306,11 +316,13 @@ static int prepare(struct command *command, struct error *err)
     if (r >= 0)
         r = open_inputs(command, err);
     if (r >= 0)
-        r = start_jailer(command, err);
+        r = prepare_jailer(command, err);
     /* Nobody with rights parses what others wrote. */
     if (r >= 0)
         r = privilege_drop(privilege_choose(getenv("SUDO_UID"), getenv("SUDO_GID")), err);
-    return r < 0 ? r : read_inputs(command, err);
+    if (r >= 0)
+        r = read_inputs(command, err);
+    return r < 0 ? r : jailer_process_begin(&command->jailer, wants_network(command), err);
 }
 
 /* One line about what went wrong. A jailer that did not come up has written its own. */

@@ -31,8 +31,14 @@ RIGHTS = {
         (GROUP, "sandboxruns/status"): {"patch"},
         (GROUP, "sandboxnodes"): {"get", "create"},
         (GROUP, "sandboxnodes/status"): {"patch"},
+        ("authentication.k8s.io", "tokenreviews"): {"create"},
+        ("authorization.k8s.io", "subjectaccessreviews"): {"create"},
+        ("events.k8s.io", "events"): {"create"},
     },
-    ("ClusterRole", "sandboxrun-view"): {(GROUP, "sandboxruns"): {"get", "list", "watch"}},
+    ("ClusterRole", "sandboxrun-view"): {
+        (GROUP, "sandboxruns"): {"get", "list", "watch"},
+        (GROUP, "sandboxruns/log"): {"get"}},
+    ("ClusterRole", "sandboxrun-node-view"): {(GROUP, "sandboxnodes"): {"get", "list", "watch"}},
     ("ClusterRole", "sandboxrun-edit"): {
         (GROUP, "sandboxruns"): {"create", "update", "patch", "delete", "deletecollection"}},
 }
@@ -61,11 +67,17 @@ QUESTIONS = [
     ("agent", "list", "sandboxnodes.sandboxrun.dev", None, False),
     ("agent", "patch", "leases.coordination.k8s.io", "kube-node-lease", False),
     ("agent", "get", "secrets", "default", False),
+    ("agent", "create", "events.events.k8s.io", "default", True),
+    ("agent", "list", "events.events.k8s.io", "default", False),
+    ("agent", "create", "events", "default", False),
     ("agent", "list", "pods", None, False),
     ("agent", "get", "configmaps", NAMESPACE, False),
     ("agent", "get", "nodes", None, False),
     ("agent", "create", "pods", NAMESPACE, False),
     ("agent", "create", "serviceaccounts/token", NAMESPACE, False),
+    ("agent", "create", "tokenreviews.authentication.k8s.io", None, True),
+    ("agent", "create", "subjectaccessreviews.authorization.k8s.io", None, True),
+    ("agent", "get", "sandboxruns.sandboxrun.dev/log", "default", False),
 ]
 
 # Values that the schema refuses, and what it names.
@@ -74,7 +86,13 @@ WRONG_VALUES = [
     (["--set", "unknown=1"], "unknown"),
     (["--set", "nodeAgent.jailer.memory=4GB"], "memory"),
     (["--set", "nodeAgent.jailer.maxRuns=0"], "maxRuns"),
+    (["--set", "nodeAgent.resolver.upstreams={dns.example.org}"], "upstreams"),
+    (["--set", "nodeAgent.resolver.upstream={1.2.3.4}"], "upstream"),
     (["--set", "nodeAgent.jailer.maxRuns=many"], "maxRuns"),
+    (["--set", "nodeAgent.jailer.slots=129"], "slots"),
+    (["--set", "nodeAgent.jailer.slotRange=198.19.192.0/26"], "slotRange"),
+    (["--set", "nodeAgent.jailer.slotRange6=fd00::/64"], "slotRange6"),
+    (["--set", "toolCall.forbiddenRanges={203.0.113.7}"], "forbiddenRanges"),
     (["--set", "nodeAgent.jailer.uidBase=0"], "uidBase"),
     (["--set", "nodeAgent.stateDir=relative/path"], "stateDir"),
     (["--set", "nodeAgent.stateDir=/var/../etc"], "stateDir"),
@@ -85,6 +103,10 @@ WRONG_VALUES = [
     (["--set", "image.pullPolicy=Sometimes"], "pullPolicy"),
     (["--set", "image.tag=a b"], "tag"),
     (["--set", "crds.install=perhaps"], "install"),
+    (["--set", "nodeAgent.output.port=8081"], "port"),
+    (["--set", "nodeAgent.output.retain=soon"], "retain"),
+    (["--set", "nodeAgent.output.retainBytes=1GB"], "retainBytes"),
+    (["--set", "toolCall.unlabelledNamespaces=perhaps"], "unlabelledNamespaces"),
     (["--set", "nodeAgent.tolerations[0].operater=Exists"], "operater"),
     (["--set", "nodeAgent.maxUnavailable=0%"], "maxUnavailable"),
 ]
@@ -172,8 +194,13 @@ class TestRender(unittest.TestCase):
             "--set", "image.pullSecrets[0].name=pull",
             "--set", "nodeAgent.jailer.memory=8Gi,nodeAgent.jailer.cpu=3",
             "--set", "nodeAgent.jailer.uidBase=3000000000,nodeAgent.jailer.maxRuns=7",
+            "--set", "nodeAgent.resolver.upstreams={192.0.2.53,[2001:db8::53]:5353}",
+            "--set", "toolCall.forbiddenRanges={203.0.114.0/24,2600:1f00::/24}",
+            "--set", "nodeAgent.jailer.slots=5,nodeAgent.jailer.slotRange=10.9.0.0/20",
             "--set", "nodeAgent.nodeSelector.pool=sandboxes",
             "--set", "nodeAgent.tolerations[0].operator=Exists",
+            "--set", "nodeAgent.output.port=9443,nodeAgent.output.retain=90s",
+            "--set", "nodeAgent.output.certificateSecret=output-tls",
             "--set", "nodeAgent.stateDir=/srv/runs,controller.ttlSecondsAfterFinished=30",
             "--set", "controller.priorityClassName=high,crds.install=false", namespace="elsewhere"))
         self.assertNotIn("CustomResourceDefinition", {item["kind"] for item in objects})
@@ -185,9 +212,24 @@ class TestRender(unittest.TestCase):
         jailer = containers(pod)["jailer"]
         self.assertEqual(jailer["image"], "registry.example.com/team/sandboxrun/node-agent:v9")
         self.assertEqual(jailer["resources"]["limits"], {"cpu": "3", "memory": "8Gi"})
-        for argument in ("--uid-base=3000000000", "--max-runs=7", "--spool-dir=/srv/runs/spool"):
+        for argument in ("--uid-base=3000000000", "--max-runs=7", "--spool-dir=/srv/runs/spool",
+                         "--forbid=203.0.114.0/24", "--forbid=2600:1f00::/24", "--slots=5",
+                         "--slot-range=10.9.0.0/20"):
             self.assertIn(argument, jailer["args"])
+        resolver = containers(pod)["resolver"]
+        self.assertEqual(resolver["image"], jailer["image"])
+        for argument in ("--upstream=192.0.2.53", "--upstream=[2001:db8::53]:5353"):
+            self.assertIn(argument, resolver["args"])
         self.assertEqual(pod["nodeSelector"], {"kubernetes.io/os": "linux", "pool": "sandboxes"})
+        agent = containers(pod)["agent"]
+        for argument in ("--output-address=:9443", "--retain-output=90s",
+                         "--output-cert=/etc/sandboxrun/output/tls.crt"):
+            self.assertIn(argument, agent["args"])
+        self.assertIn(9443, [port["containerPort"] for port in agent["ports"]])
+        mounts = [mount["mountPath"] for mount in agent["volumeMounts"]]
+        self.assertIn("/etc/sandboxrun/output", mounts)
+        self.assertNotIn("/etc/sandboxrun/output",
+                         [mount["mountPath"] for mount in jailer["volumeMounts"]])
         self.assertEqual(pod["tolerations"], [{"operator": "Exists"}])
         self.assertEqual(pod["imagePullSecrets"], [{"name": "pull"}])
         self.assertIn({"name": "state", "hostPath": {"path": "/srv/runs",
@@ -195,6 +237,13 @@ class TestRender(unittest.TestCase):
         pod = find(objects, "Deployment", "sandboxrun-controller")["spec"]["template"]["spec"]
         self.assertEqual(pod["priorityClassName"], "high")
         self.assertIn("--ttl-seconds-after-finished=30", pod["containers"][0]["args"])
+
+    def test_an_output_port_of_0_is_no_port(self):
+        pod = find(parse(helm_template("--set", "nodeAgent.output.port=0")), "DaemonSet",
+                   "sandboxrun-node-agent")["spec"]["template"]["spec"]
+        agent = containers(pod)["agent"]
+        self.assertIn("--output-address=", agent["args"])
+        self.assertEqual([port["name"] for port in agent["ports"]], ["health"])
 
 
 class TestRights(unittest.TestCase):
@@ -216,7 +265,7 @@ class TestRights(unittest.TestCase):
         self.assertEqual(found, RIGHTS)
 
     def test_every_binding_joins_a_role_to_the_account_of_its_name(self):
-        bindings = [item for item in self.objects if item["kind"].endswith("Binding")]
+        bindings = [item for item in self.objects if item["kind"].endswith("RoleBinding")]
         self.assertEqual(len(bindings), 2)
         for item in bindings:
             self.assertEqual(item["roleRef"]["name"], item["metadata"]["name"])
@@ -248,10 +297,11 @@ class TestPods(unittest.TestCase):
             "privileged")
 
     def test_everybody_but_the_jailer_is_nobody(self):
-        for pod, name in ((self.controller, "controller"), (self.node, "agent")):
+        for pod, name, uid in ((self.controller, "controller", 65532), (self.node, "agent", 65532),
+                               (self.node, "resolver", 65533)):
             container = containers(pod)[name]
             context = {**pod.get("securityContext", {}), **container["securityContext"]}
-            self.assertEqual((context["runAsUser"], context["runAsGroup"]), (65532, 65532))
+            self.assertEqual((context["runAsUser"], context["runAsGroup"]), (uid, uid))
             self.assertIs(context["runAsNonRoot"], True)
             self.assertEqual(context["capabilities"], {"drop": ["ALL"]})
             self.assertEqual(context["seccompProfile"], {"type": "RuntimeDefault"})
@@ -284,7 +334,7 @@ class TestPods(unittest.TestCase):
 
     def test_the_jailer_has_the_capabilities_that_it_asks_for(self):
         source = read(os.path.join(ROOT, "node-agent/jailer/caps.c"))
-        needed = set(re.findall(r'\{CAP_\w+, "CAP_(\w+)", "[^"]+", false\}', source))
+        needed = set(re.findall(r'\{CAP_\w+, "CAP_(\w+)", "[^"]+",\s+false[,}]', source))
         self.assertGreater(len(needed), 5)
         added = containers(self.node)["jailer"]["securityContext"]["capabilities"]["add"]
         self.assertEqual(sorted(added), sorted(needed))
@@ -293,6 +343,15 @@ class TestPods(unittest.TestCase):
         jailer = self.node["initContainers"][0]
         self.assertEqual((jailer["name"], jailer["restartPolicy"]), ("jailer", "Always"))
         self.assertGreater(self.node["terminationGracePeriodSeconds"], 120)
+
+    def test_the_resolver_outlives_the_agent(self):
+        """Runs that end with the Pod look up names to their end; the jailer comes before it."""
+        names = [(entry["name"], entry["restartPolicy"]) for entry in self.node["initContainers"]]
+        self.assertEqual(names, [("jailer", "Always"), ("resolver", "Always")])
+
+    def test_the_jailer_knows_the_resolver_by_its_uid(self):
+        uid = containers(self.node)["resolver"]["securityContext"]["runAsUser"]
+        self.assertIn(f"--resolver-uid={uid}", containers(self.node)["jailer"]["args"])
 
     def test_the_jailer_s_requests_are_its_limits(self):
         resources = containers(self.node)["jailer"]["resources"]
@@ -312,8 +371,9 @@ class TestPods(unittest.TestCase):
                 for kind in ("livenessProbe", "readinessProbe", "startupProbe"):
                     if kind in container:
                         probes += 1
-                        self.assertEqual(container[kind]["httpGet"]["port"], "health")
-        self.assertEqual(probes, 4)
+                        self.assertIn(container[kind]["httpGet"]["port"],
+                                      ("health", "resolver-health"))
+        self.assertEqual(probes, 5)
 
     def test_the_state_is_the_one_path_of_the_host(self):
         paths = [volume["hostPath"]["path"] for _, pod in self.all

@@ -201,6 +201,17 @@ SPECS = [
     ("egress to both", egress(to=[{"ipBlock": {"cidr": "1.1.1.0/24"}, "fqdn": "example.com"}]),
      ["exactly one of ipBlock and fqdn"]),
     ("egress to 17", egress(to=[{"fqdn": "example.com"}] * 17), ["egress[0].to", "16"]),
+    ("egress of an empty rule", egress(), None),
+    ("egress to 16 names in two rules", tool(egress=[
+        {"to": [{"fqdn": f"n{i}.example.com"} for i in range(8)]}] * 2), None),
+    ("egress to 17 names in two rules", tool(egress=[
+        {"to": [{"fqdn": f"n{i}.example.com"} for i in range(n)]} for n in (8, 9)]),
+     ["spec.egress", "more DNS names than the maximum of 16"]),
+    ("egress to names of 1024 bytes", egress(
+        to=[{"fqdn": "a." * 125 + "com"}] * 4 + [{"fqdn": "b2345.c"}]), None),
+    ("egress to names of 1025 bytes", egress(
+        to=[{"fqdn": "a." * 125 + "com"}] * 4 + [{"fqdn": "b23456.c"}]),
+     ["spec.egress", "more than 1024 bytes in all"]),
     ("egress to a Pod", egress(to=[{"podSelector": {}}]), ["unknown field"]),
     ("cidr IPv6", block("2001:db8::/32", "2001:db8:1::/48"), None),
     ("cidr without a prefix", block("1.1.1.1"), ["ipBlock.cidr", "not an address range"]),
@@ -210,12 +221,18 @@ SPECS = [
     ("cidr mapped into IPv6", block("::ffff:1.2.3.0/120"), ["not an address range"]),
     ("cidr empty", block(""), ["ipBlock.cidr"]),
     ("except within", block("203.0.112.0/20", "203.0.113.0/24"), None),
+    ("except of everything", block("203.0.113.0/24", "203.0.113.0/24"),
+     ["except must lie within cidr, and not be all of it"]),
+    ("except of another family", block("203.0.113.0/24", "2001:db8::/32"),
+     ["except must lie within cidr"]),
     ("except outside", block("203.0.113.0/24", "198.51.100.0/24"), ["except must lie within cidr"]),
     ("except wider", block("203.0.113.0/24", "203.0.112.0/20"), ["except must lie within cidr"]),
     ("except no range", block("203.0.113.0/24", "here"), ["except[0]", "not an address range"]),
     ("fqdn wildcard", fqdn("*.example.com"), None),
     ("fqdn in upper case", fqdn("API.example.com"), ["fqdn", "lower case"]),
     ("fqdn with a final dot", fqdn("example.com."), ["fqdn", "final"]),
+    ("fqdn with an underscore", fqdn("_dmarc.example.com"), ["fqdn", "not a DNS name"]),
+    ("fqdn of every name in a top-level domain", fqdn("*.com"), ["fqdn", "not a DNS name"]),
     ("fqdn of one label", fqdn("localhost"), ["fqdn"]),
     ("fqdn an address", fqdn("10.0.0.1"), ["fqdn"]),
     ("fqdn wildcard in the middle", fqdn("api.*.com"), ["fqdn"]),
@@ -224,9 +241,21 @@ SPECS = [
     ("port a name", egress(ports=[{"port": "https"}]), ["ports[0].port", "integer"]),
     ("port 0", egress(ports=[{"port": 0}]), ["ports[0].port"]),
     ("port 65536", egress(ports=[{"port": 65536}]), ["ports[0].port", "65535"]),
-    ("protocol SCTP", egress(ports=[{"protocol": "SCTP", "port": 1}]), ["protocol", "TCP"]),
+    ("protocol of its own", egress(ports=[{"protocol": "ICMP"}]), ["protocol", "TCP"]),
+    ("ports of UDP alone", egress(ports=[{"protocol": "UDP", "port": 443}]),
+     ["spec.egress[0].ports", "has neither TCP 80 nor TCP 443"]),
+    ("ports of SCTP alone", egress(ports=[{"protocol": "SCTP"}]), ["neither TCP 80 nor TCP 443"]),
+    ("ports of UDP beside TCP", egress(ports=[{"protocol": "UDP", "port": 443}, {"port": 443}]),
+     None),
+    ("port 22", tool(egress=[{}, {"ports": [{"port": 22}]}]),
+     ["spec.egress[1].ports", "has neither TCP 80 nor TCP 443"]),
+    ("every port of TCP", egress(ports=[{}]), None),
+    ("no ports", egress(ports=[]), None),
     ("port range", egress(ports=[{"port": 80, "endPort": 443}]), None),
-    ("port range backwards", egress(ports=[{"port": 443, "endPort": 80}]), ["endPort"]),
+    ("port range of everything", egress(ports=[{"port": 1, "endPort": 65535}]), None),
+    ("port range between", egress(ports=[{"port": 81, "endPort": 442}]),
+     ["neither TCP 80 nor TCP 443"]),
+    ("port range backwards", egress(ports=[{"port": 443, "endPort": 80}]), ["endPort needs a port"]),
     ("port range without a start", egress(ports=[{"endPort": 80}]), ["endPort needs a port"]),
 
     ("queue time-out 0", {"queueTimeoutSeconds": 0}, ["spec.queueTimeoutSeconds"]),
@@ -329,8 +358,15 @@ TRANSITIONS = [
     ("output of 64 KiB with its marker", [SCHEDULED, {**SUCCEEDED, "stdout": "é" * 65700}], None),
     ("output of 66 KiB", [SCHEDULED, {**SUCCEEDED, "stdout": "x" * 67584}], ["status.stdout"]),
     ("a message of 1025", [SCHEDULED, {**FAILED, "message": "x" * 1025}], ["status.message"]),
-    ("denied of 65", [SCHEDULED, {**FAILED, "denied": [
-        {"kind": "Syscall", "target": "bpf", "count": 1}] * 65}], ["status.denied"]),
+    ("denied of 32", [SCHEDULED, {**FAILED, "denied": [
+        {"kind": "Syscall", "target": "bpf", "count": 1}] * 32}], None),
+    ("denied of 33", [SCHEDULED, {**FAILED, "denied": [
+        {"kind": "Syscall", "target": "bpf", "count": 1}] * 33}], ["status.denied"]),
+    ("denied of the longest name", [SCHEDULED, {**FAILED, "denied": [
+        {"kind": "Network", "target": "a" * 255 + " (DNS)", "count": 1}]}], None),
+    ("denied of a name that is longer", [SCHEDULED, {**FAILED, "denied": [
+        {"kind": "Network", "target": "a" * 256 + " (DNS)", "count": 1}]}],
+     ["status.denied[0].target"]),
     ("denied of a kind of its own", [SCHEDULED, {**FAILED, "denied": [
         {"kind": "File", "target": "/etc", "count": 1}]}], ["status.denied[0].kind"]),
     ("the same condition twice", [{"conditions": [

@@ -5,12 +5,14 @@ import glob
 import os
 import shutil
 import tempfile
+import time
 import unittest
 
 from helpers import expectations
 from helpers.controlplane import ROOT, ControlPlane
-from helpers.manifests import install_crds, parse
+from helpers.manifests import MANIFESTS, install_crds, parse
 
+TOOLCALL = sorted(glob.glob(os.path.join(ROOT, "examples/toolcall/*.yaml")))
 EXAMPLES = sorted(glob.glob(os.path.join(ROOT, "examples/*.yaml")))
 
 GOOD = """\
@@ -113,11 +115,35 @@ class TestExamples(unittest.TestCase):
                     self.assertLessEqual(document["spec"].get("timeoutSeconds", 20), 30)
                     compile(document["spec"]["code"], path, "exec")
 
+    def test_the_toolcall_examples_are_accepted_in_their_namespace(self):
+        self.assertEqual([os.path.basename(path) for path in TOOLCALL],
+                         ["fetch.yaml", "namespace.yaml", "refused.yaml"])
+        self.plane.kubectl("apply", "-f", os.path.join(MANIFESTS, "admission"))
+        end = time.monotonic() + 30
+        while self.create("fetch.yaml", "default").returncode == 0:
+            self.assertLess(time.monotonic(), end, "the admission policies are not in force")
+            time.sleep(0.1)
+        self.plane.kubectl("apply", "-f", os.path.join(ROOT, "examples/toolcall/namespace.yaml"))
+        for name in ("fetch.yaml", "refused.yaml"):
+            with self.subTest(name):
+                done = self.create(name, "toolcall-example")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                expectations.load(os.path.join(ROOT, "examples/toolcall", name))
+
+    def create(self, name, namespace):
+        """A dry run of an example of ToolCall, in this namespace and not its own."""
+        with open(os.path.join(ROOT, "examples/toolcall", name), encoding="utf-8") as file:
+            text = file.read().replace("namespace: toolcall-example\n", f"namespace: {namespace}\n")
+        return self.plane.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-",
+                                  input=text, check=False)
+
     def test_the_readme_lists_every_example(self):
         with open(os.path.join(ROOT, "examples/README.md"), encoding="utf-8") as file:
             text = file.read()
         for path in EXAMPLES:
             self.assertIn(f"| `{os.path.basename(path)}` |", text)
+        for path in TOOLCALL:
+            self.assertIn(f"| `toolcall/{os.path.basename(path)}` |", text)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,11 @@ BIN = os.environ.get("SANDBOXRUN_BIN", os.path.join(ROOT, "build/release/bin"))
 # Flags without which a program can't do its work in a Pod.
 NEEDED = {
     "sandboxrun-controller": {"--health-address"},
-    "sandboxrun-agent": {"--node-name", "--jailer-socket", "--spool-dir", "--health-address"},
+    "sandboxrun-agent": {"--node-name", "--jailer-socket", "--spool-dir", "--health-address",
+                         "--output-address", "--output-host"},
     "sandboxrun-jailer": {"--socket", "--peer-uid", "--runtimes-dir", "--spool-dir",
-                          "--cgroup-parent"},
+                          "--cgroup-parent", "--resolver-socket", "--resolver-uid"},
+    "sandboxrun-resolver": {"--jailer-socket", "--port", "--metrics-address"},
 }
 
 
@@ -31,6 +33,8 @@ def expand(argument, env):
     for variable in env:
         source = variable["valueFrom"]
         value = "some-name" if "fieldRef" in source else "2000"
+        if source.get("fieldRef", {}).get("fieldPath") == "status.podIP":
+            value = "10.0.0.7"
         argument = argument.replace(f"$({variable['name']})", value)
     assert "$(" not in argument, f"a variable that isn't in env: {argument}"
     return argument
@@ -75,7 +79,7 @@ class TestFlags(unittest.TestCase):
 
     def test_every_flag_is_in_the_help(self):
         def check(program, flags):
-            known = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", self.run_with_help(program)))
+            known = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", self.run_with_help(program)))
             self.assertLessEqual(set(flags), known)
         self.for_each(check)
 
@@ -94,6 +98,13 @@ class TestFlags(unittest.TestCase):
                 agent, jailer = lines["sandboxrun-agent"], lines["sandboxrun-jailer"]
                 self.assertEqual(agent["--jailer-socket"], jailer["--socket"])
                 self.assertEqual(agent["--spool-dir"], jailer["--spool-dir"])
+
+    def test_resolver_and_jailer_share_a_socket(self):
+        for source, lines in self.rendered.items():
+            with self.subTest(source=source):
+                resolver, jailer = lines["sandboxrun-resolver"], lines["sandboxrun-jailer"]
+                self.assertEqual(resolver["--jailer-socket"], jailer["--resolver-socket"])
+                self.assertNotEqual(jailer["--resolver-uid"], jailer["--peer-uid"])
 
 
 if __name__ == "__main__":

@@ -91,11 +91,10 @@ class TestPath(ClusterCase):
         self.create("brief", "print(1)", ttlSecondsAfterFinished=1)
         wait_until("the object to be deleted", lambda: self.cluster.get("brief") is None, 15, 0.2)
 
-    def test_tool_call_is_refused_with_a_clear_message(self):
-        status = self.run_to_end("tool", "print(1)", profile="ToolCall")
-        self.assertEqual((status["phase"], status["reason"]), ("Failed", "InvalidSpec"))
-        self.assertIn("ToolCall", status["message"])
-        self.assertIn("spec.profile", status["message"])
+    def test_tool_call_waits_for_a_node_that_offers_it(self):
+        status = self.run_to_end("tool", "print(1)", profile="ToolCall", queueTimeoutSeconds=3)
+        self.assertEqual((status["phase"], status["reason"]), ("Failed", "QueueTimeout"))
+        self.assertIn("0 of 2 nodes can take it: 2 without profile ToolCall", status["message"])
 
     def test_a_runtime_that_no_node_has_times_out_with_the_reason(self):
         status = self.run_to_end("strange", "print(1)", runtime="python2.7", queueTimeoutSeconds=3)

@@ -106,12 +106,13 @@ class Node:
             raise AssertionError(f"the jailer ended: {self.jailer.log()}")
         return os.path.exists(self.socket)
 
-    def start_agent(self):
+    def start_agent(self, *args):
         self.agent = Process(
             f"{self.name}-agent",
             [self.cluster.program("sandboxrun-agent"), "--node-name", self.name,
              "--jailer-socket", self.socket, "--spool-dir", self.spool,
-             "--kubeconfig", self.kubeconfig],
+             "--kubeconfig", self.kubeconfig, "--output-address", "127.0.0.1:0",
+             "--output-host", "127.0.0.1", *args],
             self.cluster.dir, unprivileged=True)
 
     def start(self):
@@ -159,6 +160,8 @@ class Cluster:
         self.kubectl("apply", "-k", os.path.join(ROOT, "manifests"))
         self.kubectl("wait", "--for=condition=Established", "--timeout=30s",
                      "crd/sandboxruns.sandboxrun.dev", "crd/sandboxnodes.sandboxrun.dev")
+        # Only nodes decide here where ToolCall runs; test_admission.py is about the namespaces.
+        self.kubectl("label", "namespace", "default", "sandboxrun.dev/toolcall=allowed")
         self.plane.service_account_kubeconfig(f"{NAMESPACE}/sandboxrun-controller",
                                               self.controller_kubeconfig)
         os.chown(self.controller_kubeconfig, UID, UID)

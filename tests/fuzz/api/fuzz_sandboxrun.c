@@ -5,6 +5,7 @@
 #include "common/api/run_status_decode.h"
 #include "common/api/sandboxrun.h"
 #include "common/json.h"
+#include "common/net/name_pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,35 @@ static void read_again(const cJSON *tree, const struct run_status *status)
     sandboxrun_done(&run);
 }
 
+static void check_prefixes(const struct egress_rules *rules)
+{
+    for (size_t i = 0; i < rules->prefix_count; i++) {
+        const struct egress_prefix *entry = &rules->prefixes[i];
+        need(ip_prefix_is_valid(&entry->prefix));
+        need(entry->ports != 0 && (entry->ports & ~EGRESS_PORTS_ALL) == 0);
+        for (size_t j = 0; j < i; j++)
+            need((entry->ports & rules->prefixes[j].ports) == 0 ||
+                 !ip_prefix_overlaps(&entry->prefix, &rules->prefixes[j].prefix));
+    }
+}
+
+/* What struct egress_rules promises to those who rely on it. */
+static void check_egress(const struct egress_rules *rules)
+{
+    size_t end = 0;
+    need(rules->prefix_count <= MAX_EGRESS_PREFIXES && rules->name_count <= MAX_EGRESS_NAMES);
+    check_prefixes(rules);
+    for (size_t i = 0; i < rules->name_count; i++) {
+        const char *pattern = rules->name_text + rules->names[i].offset;
+        need(rules->names[i].offset == end && name_pattern_is_valid(pattern));
+        need(rules->names[i].ports != 0 && (rules->names[i].ports & ~EGRESS_PORTS_ALL) == 0);
+        for (size_t j = 0; j < i; j++)
+            need(strcmp(pattern, rules->name_text + rules->names[j].offset) != 0);
+        end += strlen(pattern) + 1;
+    }
+    need(end == rules->name_bytes && end <= sizeof(rules->name_text));
+}
+
 static void try_decode(const cJSON *tree, enum sandboxrun_strictness strictness)
 {
     struct sandboxrun run;
@@ -62,6 +92,8 @@ static void try_decode(const cJSON *tree, enum sandboxrun_strictness strictness)
         return;
     }
     err = (struct error){0};
+    if (run.spec.egress)
+        check_egress(run.spec.egress);
     int r = sandboxrun_validate(&run, &err);
     need((r == 0) == (err.code == 0));
     if (r == 0) {

@@ -5,6 +5,7 @@
 #include "common/fd.h"
 #include "tests/unit/common/cmocka_setup.h"
 
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -176,6 +177,11 @@ void fake_jailer_finished(struct fake_jailer *fake, const char *id, enum proto_e
             },
     };
     memcpy(message.finished.id, id, strlen(id));
+    if (fake->denies_network) {
+        message.finished.denied_network_count = 1;
+        message.finished.denied_network[0] =
+            (struct proto_denied_network){4, IPPROTO_TCP, 22, 3, {203, 0, 113, 5}};
+    }
     fake_jailer_say(fake, &message);
 }
 

@@ -4,6 +4,7 @@
 #include "common/loop.h"
 #include "node-agent/proto/proto.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The other end of a jailer's socket, on the same loop: keeps what it is asked, says what a test
@@ -28,6 +29,7 @@ struct fake_jailer {
     int request_fd;
     int stdout_fd;
     int stderr_fd;
+    bool denies_network; /* says of each run that it was refused an address */
 };
 
 void fake_jailer_open(struct fake_jailer *fake, struct loop *loop);

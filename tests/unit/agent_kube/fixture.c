@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 #include "common/fd.h"
+#include "node-agent/agent/retained.h"
 #include "tests/unit/common/cmocka_setup.h"
 
 #include <dirent.h>
@@ -60,6 +61,10 @@ void fixture_start(struct fixture *fixture, const char *script)
         .jailer_socket = socket,
         .spool_dir = spool,
         .kube = &fixture->server.config,
+        .retain_output_ms = fixture->retain_output_ms,
+        .retain_output_bytes = 64 << 20,
+        .output_address = "127.0.0.1:0",
+        .output_host = "10.0.0.7",
     };
     struct error err = {0};
 
@@ -69,6 +74,7 @@ void fixture_start(struct fixture *fixture, const char *script)
     fake_jailer_listen(&fixture->jailer, fixture->server.loop, socket);
     fixture->jailer.checks = fixture->checks;
     fixture->jailer.check_count = fixture->check_count;
+    fixture->jailer.denies_network = fixture->denies_network;
     fixture->jailer.on_request = on_request;
     fixture->jailer.arg = fixture;
     if (agent_new(fixture->server.loop, &options, on_ended, fixture, &fixture->agent, &err) < 0)
@@ -143,8 +149,19 @@ static void remove_file(int dir, const char *name)
 
 int fixture_clean(void **state)
 {
+    char path[256];
+
     (void)state;
     (void)each_spooled(remove_file);
+    (void)snprintf(path, sizeof(path), "%s/" RETAINED_DIR, server_path("spool"));
+    DIR *dir = opendir(path);
+    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (entry->d_name[0] != '.')
+            remove_file(dirfd(dir), entry->d_name);
+    }
+    if (dir)
+        (void)closedir(dir);
+    (void)rmdir(path);
     /* Another directory: a test that failed may still hold the lock of the last one. */
     (void)rmdir(server_path("spool"));
     return mkdir(server_path("spool"), 0700);

@@ -18,7 +18,9 @@ struct fixture {
     bool keeps_silent;                /* about CREATE */
     const struct proto_check *checks; /* says before its hello; check_count of them */
     size_t check_count;
-    bool finishes; /* a run as soon as it is started, with "hello\n" and exit code 0 */
+    bool finishes;             /* a run as soon as it is started, with "hello\n" and exit code 0 */
+    bool denies_network;       /* says that each run was refused an address */
+    uint64_t retain_output_ms; /* > 0: whole outputs are kept, and served */
     /* What it has seen. */
     unsigned int unmarked_starts; /* without a mark in the spool */
 };

@@ -47,6 +47,29 @@ static void test_a_run_from_start_to_end(void **state)
     fixture_stop(&f);
 }
 
+/* In the result, and as an Event beside the run. */
+static void test_refused_addresses_are_told(void **state)
+{
+    (void)state;
+    struct fixture f = {.finishes = true, .denies_network = true};
+
+    fixture_start(&f,
+                  "[" NODE "," LIST(OURS("a", "4", ID_A)) ",{\"match\": \"POST /apis/events\", "
+                                                          "\"status\": 201, \"body\": {}}," PATCHED(
+                                                              "a") "," WATCH("") "]");
+    fixture_wait(&f, SAID("phase", "Succeeded"), 1);
+    fixture_wait(&f, SAID("reason", "EgressDenied"), 1);
+    assert_int_equal(server_count(&f.server, SAID("target", "203.0.113.5:22/TCP")), 1);
+    assert_int_equal(server_count(&f.server, "/apis/events.k8s.io/v1/namespaces/team/events"), 1);
+    assert_int_equal(server_count(&f.server, SAID("uid", "uid-a")), 1);
+    assert_int_equal(server_count(&f.server, SAID("reportingInstance", "node-a")), 1);
+    assert_int_equal(
+        server_count(&f.server, SAID("note", "the sandbox's network refused the program "
+                                             "203.0.113.5:22/TCP (3 times)")),
+        1);
+    fixture_stop(&f);
+}
+
 static void test_running_is_written_after_a_while(void **state)
 {
     (void)state;
@@ -509,6 +532,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_run_from_start_to_end),
+        TEST(test_refused_addresses_are_told),
         TEST(test_running_is_written_after_a_while),
         TEST(test_the_same_sandbox_is_started_once),
         TEST(test_a_conflict_is_settled_by_reading),

@@ -8,7 +8,8 @@
 #include <getopt.h>
 #include <string.h>
 
-#define MAX_ARGV 12
+#define MAX_ARGV 24
+#define LEAST    "agent --node-name n --jailer-socket /j --spool-dir /s"
 
 /* Parses the words of a line. */
 static int parse(const char *line, struct error *err)
@@ -21,6 +22,7 @@ static int parse(const char *line, struct error *err)
     for (char *rest = words, *word; (word = strsep(&rest, " ")) && argc < MAX_ARGV;)
         argv[argc++] = word;
     arg_node_name = arg_jailer_socket = arg_spool_dir = arg_kubeconfig = arg_health_address = NULL;
+    arg_output_host = arg_output_cert = arg_output_key = NULL;
     arg_log_level = LOG_LEVEL_INFO;
     /* Has getopt begin anew (getopt(3)). */
     optind = 0;
@@ -44,12 +46,38 @@ static void test_all(void **state)
     assert_int_equal(arg_log_level, LOG_LEVEL_DEBUG);
 }
 
+static void test_output(void **state)
+{
+    (void)state;
+    struct error err = {0};
+
+    assert_int_equal(parse(LEAST " --retain-output 90s --retain-output-bytes 1Gi "
+                                 "--output-address 127.0.0.1:9 --output-host fd00::7 "
+                                 "--output-cert /c --output-key /k",
+                           &err),
+                     1);
+    assert_int_equal(arg_retain_output_ms, 90000);
+    assert_int_equal(arg_retain_output_bytes, 1 << 30);
+    assert_string_equal(arg_output_address, "127.0.0.1:9");
+    assert_string_equal(arg_output_host, "fd00::7");
+    assert_string_equal(arg_output_cert, "/c");
+    assert_string_equal(arg_output_key, "/k");
+    assert_int_equal(parse(LEAST " --retain-output 0 --output-address=", &err), 1);
+    assert_int_equal(arg_retain_output_ms, 0);
+    assert_null(arg_output_address);
+}
+
 static void test_least(void **state)
 {
     (void)state;
     struct error err = {0};
 
-    assert_int_equal(parse("agent --node-name n --jailer-socket /j --spool-dir /s", &err), 1);
+    assert_string_equal(arg_output_address, ":8443");
+    assert_int_equal(arg_retain_output_ms, 600000);
+    assert_int_equal(arg_retain_output_bytes, 256 << 20);
+    assert_int_equal(parse(LEAST, &err), 1);
+    assert_null(arg_output_host);
+    assert_null(arg_output_cert);
     assert_null(arg_kubeconfig);
     assert_null(arg_health_address);
     assert_int_equal(arg_log_level, LOG_LEVEL_INFO);
@@ -71,6 +99,14 @@ static void test_refused(void **state)
         {"agent --verbose", "--verbose is no option"},
         {"agent --log-level loud", "\"loud\" is not one of"},
         {"agent --node-name n --jailer-socket /j --spool-dir /s more", "more: takes no arguments"},
+        {LEAST " --retain-output soon", "\"soon\" is not a duration"},
+        {LEAST " --retain-output 11000m", "at most 7 days"},
+        {LEAST " --retain-output-bytes 1Mi", "at least 16Mi"},
+        {LEAST " --retain-output-bytes 256MB", "\"256MB\" is not a quantity"},
+        {LEAST " --output-host a/b", "\"a/b\" is no host name"},
+        {LEAST " --output-host=", "--output-host can't be empty"},
+        {LEAST " --output-cert /c", "--output-cert and --output-key go together"},
+        {LEAST " --output-key /c", "--output-cert and --output-key go together"},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -93,10 +129,9 @@ static void test_questions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_least),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_questions),
+        cmocka_unit_test(test_least), /* the first: defaults are what nothing has set */
+        cmocka_unit_test(test_all),     cmocka_unit_test(test_output),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_questions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,7 +148,16 @@ static void test_metrics(void **state)
     agent_metrics_written(&fixture->metrics, STATUS_WRITE_GIVE_BACK, STATUS_STEP_GONE);
     agent_metrics_written(&fixture->metrics, STATUS_WRITE_RESULT, STATUS_STEP_WRITTEN);
     agent_metrics_written(&fixture->metrics, STATUS_WRITE_RESULT, STATUS_STEP_TOO_LATE);
+    const struct run_status status = {
+        .denied_count = 3,
+        .denied = {{.kind = RUN_DENIED_NETWORK, .count = 5},
+                   {.kind = RUN_DENIED_SYSCALL, .count = 1},
+                   {.kind = RUN_DENIED_NETWORK, .count = 2}},
+    };
+    agent_metrics_denied(&fixture->metrics, &status);
     static const char *const lines[] = {
+        "sandboxrun_denied_total{kind=\"Network\"} 7\n",
+        "sandboxrun_denied_total{kind=\"Syscall\"} 1\n",
         "sandboxrun_agent_runs_finished_total{reason=\"OOMKilled\"} 1\n",
         "sandboxrun_agent_stage_duration_seconds_bucket{stage=\"mark\",le=\"0.0002\"} 0\n",
         "sandboxrun_agent_stage_duration_seconds_bucket{stage=\"mark\",le=\"0.0005\"} 1\n",

@@ -43,7 +43,7 @@ static void test_round_trip(void **state)
         "\"allocated\":{\"runs\":1,\"memory\":\"512Mi\",\"cpu\":\"1\"},\"warm\":3,\"runtimes\":["
         "{\"name\":\"python3.12\",\"version\":\"3.12.1\"},{\"name\":\"other\"}],"
         "\"cgroupVersion\":\"v2\",\"kernel\":\"6.1.0-\\u003cx\\u003e\",\"profiles\":[\"Snippet\"],"
-        "\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"Ready\",\"message\":"
+        "\"output\":null,\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"reason\":\"Ready\",\"message\":"
         "\"It \\\"runs\\\".\",\"lastTransitionTime\":\"2026-11-29T22:17:14.000001Z\"}]}";
     cleanup_buf struct buf json = BUF_INIT(4096);
     struct error err = {0};
@@ -62,6 +62,27 @@ static void test_round_trip(void **state)
     buf_reset(&json);
     assert_int_equal(sandboxnode_status_encode(&back, &json), 0);
     assert_string_equal(buf_str(&json), status);
+}
+
+static void test_output(void **state)
+{
+    (void)state;
+    static const struct {
+        struct node_output output;
+        const char *text;
+    } cases[] = {
+        {{.address = "10.0.0.7"}, "\"output\":null,"},
+        {{.port = 8443, .certificate = "A\nB"},
+         "\"output\":{\"port\":8443,\"address\":null,\"certificate\":\"A\\nB\"},"},
+        {{.address = "fd00::7", .port = 1, .certificate = "C"},
+         "\"output\":{\"port\":1,\"address\":\"fd00::7\",\"certificate\":\"C\"},"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct sandboxnode node = {.instance = "i", .output = cases[i].output};
+        cleanup_buf struct buf json = BUF_INIT(4096);
+        assert_int_equal(sandboxnode_status_encode(&node, &json), 0);
+        assert_non_null(strstr(buf_str(&json), cases[i].text));
+    }
 }
 
 #define OBJECT(status) "{\"metadata\":{\"name\":\"n\"},\"status\":{" status "}}"
@@ -167,9 +188,9 @@ static void test_full_buffer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_absurd_values),
-        cmocka_unit_test(test_too_many_runtimes), cmocka_unit_test(test_no_name),
-        cmocka_unit_test(test_full_buffer),
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_output),
+        cmocka_unit_test(test_absurd_values), cmocka_unit_test(test_too_many_runtimes),
+        cmocka_unit_test(test_no_name),       cmocka_unit_test(test_full_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,8 @@ static void test_full(void **state)
     assert_int_equal(run.spec.memory_bytes, 64 << 20);
     assert_int_equal(run.spec.queue_timeout_seconds, 9);
     assert_int_equal(run.spec.ttl_seconds, 0);
-    assert_true(run.spec.has_egress);
+    assert_non_null(run.spec.egress);
+    assert_string_equal(run.spec.egress->name_text, "a.example");
     assert_int_equal(run.spec.node_selector_count, 1);
     assert_string_equal(run.spec.node_selector[0].key, "pool");
     assert_string_equal(run.spec.node_selector[0].value, "x");
@@ -166,7 +167,7 @@ static void test_defaults(void **state)
         assert_true(run.spec.memory_bytes == cases[i].memory);
         assert_int_equal(run.spec.queue_timeout_seconds, 60);
         assert_int_equal(run.spec.ttl_seconds, -1);
-        assert_false(run.spec.has_egress);
+        assert_null(run.spec.egress);
         sandboxrun_done(&run);
     }
 }
@@ -354,7 +355,7 @@ static void test_every_allocation_fails(void **state)
         failures += r != 0;
         sandboxrun_done(&run);
     }
-    assert_int_equal(failures, 21);
+    assert_int_equal(failures, 22);
 
     r = -ENOMEM;
     for (long n = 0; r != 0; n++) {
@@ -370,6 +371,7 @@ static void test_every_allocation_fails(void **state)
 #define DENIED(kind, target, count)                                                                \
     "{\"kind\":\"" kind "\",\"target\":\"" target "\",\"count\":" count "}"
 #define SIXTY_FOUR "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define TOO_LONG   SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR "012345"
 
 static void test_denied(void **state)
 {
@@ -384,7 +386,7 @@ static void test_denied(void **state)
                                    "1") "," DENIED("Network", "",
                                                    "1") "," DENIED("Network", "h:1",
                                                                    "0") ",{}," DENIED("Network",
-                                                                                      SIXTY_FOUR,
+                                                                                      TOO_LONG,
                                                                                       "1") "]}}",
                SANDBOXRUN_LENIENT, &run, &err),
         0);
@@ -406,7 +408,7 @@ static void test_denied(void **state)
     assert_int_equal(buf_append_str(&json, "]}}"), 0);
     assert_int_equal(decode(buf_str(&json), SANDBOXRUN_LENIENT, &run, &err), 0);
     assert_int_equal(run.status.denied_count, MAX_STATUS_DENIED);
-    assert_string_equal(run.status.denied[15].target, "c15");
+    assert_string_equal(run.status.denied[31].target, "c31");
     sandboxrun_done(&run);
 
     assert_int_equal(decode(HEAD META "\"spec\":{\"code\":\"1\"},\"status\":{\"denied\":7}}",

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -52,7 +53,7 @@ static void test_what_it_is_given(void **state)
     assert_true(fcntl(process.sock, F_GETFL) & O_NONBLOCK);
     assert_int_equal(jailer_process_stop(&process, &err), 0);
     assert_int_equal(process.sock, -1);
-    assert_int_equal(process.pid, 0);
+    assert_int_equal(process.jailer.pid, 0);
     assert_int_equal(jailer_process_stop(&process, &err), 0);
 
     cleanup_buf struct buf said = BUF_INIT(4096);
@@ -104,6 +105,72 @@ static void test_killed(void **state)
     assert_string_equal(err.text, "the jailer was ended by signal 9 (SIGKILL)");
 }
 
+/* Beside the jailer's script one for the resolver, which ends when its socket does. */
+static void put_resolver(const struct scratch_dir *dir)
+{
+    char script[512];
+    int len = snprintf(script, sizeof(script),
+                       "#!/bin/sh\necho \"args: $*\" $(readlink /proc/$$/fd/3 | cut -d: -f1) "
+                       ">%s/resolver-said\ncat <&3\n",
+                       dir->path);
+    cleanup_close int fd =
+        openat(dir->fd, "sandboxrun-resolver", O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+    assert_int_equal(fd_write_full(fd, script, (size_t)len), 0);
+}
+
+static void prepare_and_begin(struct scratch_dir *dir, bool with_network)
+{
+    char path[128];
+    struct jailer_process process = JAILER_PROCESS_NONE;
+    struct error err;
+    put_script(dir, "exit 0", path);
+    put_resolver(dir);
+    assert_int_equal(jailer_process_prepare(path, "/r", &process, &err), 0);
+    /* Nothing runs before it is told to. */
+    assert_int_equal(faccessat(dir->fd, "said", F_OK, 0), -1);
+    assert_int_equal(jailer_process_begin(&process, with_network, &err), 0);
+    assert_int_equal(jailer_process_stop(&process, &err), 0);
+    assert_int_equal(process.resolver.pid, 0);
+}
+
+static void test_with_a_network(void **state)
+{
+    struct scratch_dir *dir = *state;
+    cleanup_buf struct buf said = BUF_INIT(4096), resolver_said = BUF_INIT(4096);
+    prepare_and_begin(dir, true);
+    read_said(dir, &said);
+    assert_non_null(strstr(buf_str(&said), "args: --fd 3 --runtimes-dir /r --log-format text "
+                                           "--log-level warn --resolver-fd 4\n"));
+    assert_int_equal(fd_read_file(dir->fd, "resolver-said", true, &resolver_said), 0);
+    assert_string_equal(buf_str(&resolver_said),
+                        "args: --jailer-fd 3 --log-format text --log-level warn socket\n");
+}
+
+static void test_without_a_network(void **state)
+{
+    struct scratch_dir *dir = *state;
+    cleanup_buf struct buf said = BUF_INIT(4096);
+    prepare_and_begin(dir, false);
+    read_said(dir, &said);
+    assert_null(strstr(buf_str(&said), "resolver"));
+    assert_int_equal(faccessat(dir->fd, "resolver-said", F_OK, 0), -1);
+}
+
+static void test_a_network_without_a_resolver(void **state)
+{
+    struct scratch_dir *dir = *state;
+    char path[128];
+    struct jailer_process process = JAILER_PROCESS_NONE;
+    struct error err;
+    put_script(dir, "exit 0", path);
+    assert_int_equal(jailer_process_prepare(path, "/r", &process, &err), 0);
+    assert_int_equal(jailer_process_begin(&process, true, &err), -ENOENT);
+    assert_non_null(strstr(err.text, "sandboxrun-resolver"));
+    /* What was never told to begin ends all the same. */
+    assert_int_equal(jailer_process_stop(&process, &err), 0);
+    assert_int_equal(faccessat(dir->fd, "said", F_OK, 0), -1);
+}
+
 static void test_not_startable(void **state)
 {
     (void)state;
@@ -111,7 +178,7 @@ static void test_not_startable(void **state)
     struct error err;
     assert_int_equal(jailer_process_start("/nonexistent/jailer", "/r", &process, &err), -ENOENT);
     assert_string_equal(err.text, "start /nonexistent/jailer: No such file or directory");
-    assert_int_equal(process.pid, 0);
+    assert_int_equal(process.jailer.pid, 0);
 }
 
 static void test_find(void **state)
@@ -147,9 +214,18 @@ static void test_find_runtimes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_it_is_given), TEST(test_one_that_looks), TEST(test_killed),
-        TEST(test_what_it_is_given), TEST(test_bad_ends),       TEST(test_killed),
-        TEST(test_not_startable),    TEST(test_find),           TEST(test_find_runtimes),
+        TEST(test_what_it_is_given),
+        TEST(test_one_that_looks),
+        TEST(test_killed),
+        TEST(test_what_it_is_given),
+        TEST(test_bad_ends),
+        TEST(test_killed),
+        TEST(test_with_a_network),
+        TEST(test_without_a_network),
+        TEST(test_a_network_without_a_resolver),
+        TEST(test_not_startable),
+        TEST(test_find),
+        TEST(test_find_runtimes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,9 +80,11 @@ static void test_invalid(void **state)
         enum run_phase phase;
     } cases[] = {
         {"{" META ",'spec':{'code':'x'}}", NULL, RUN_PHASE_PENDING},
-        {"{" META ",'spec':{'code':'x','profile':'ToolCall'}}",
-         "spec.profile: ToolCall is not offered by this version: its network rules are not in it; "
-         "use Snippet",
+        {"{" META ",'spec':{'code':'x','profile':'ToolCall'}}", NULL, RUN_PHASE_PENDING},
+        {"{" META ",'spec':{'code':'x','profile':'ToolCall','egress':[{'to':[{}]}]}}",
+         "spec.egress[0].to[0]: set exactly one of ipBlock and fqdn", RUN_PHASE_PENDING},
+        {"{" META ",'spec':{'code':'x','egress':[]}}",
+         "spec.egress: needs profile ToolCall; profile Snippet has no network at all",
          RUN_PHASE_PENDING},
         {"{" META ",'spec':{'code':'x','timeoutSeconds':61}}",
          "spec.timeoutSeconds: 61 is above the maximum of 60 for profile Snippet",

@@ -149,17 +149,48 @@ static void test_never_assigned(void **state)
                      "'finalizers':['x'],'creationTimestamp':'2026-11-29T22:17:14Z',"
                      "'deletionTimestamp':'2026-11-29T22:17:14Z'},'spec':{'code':'x'}}");
     assert_int_equal(runs_upsert(&world->runs, deleting, world->now_us, NULL, &err), 0);
-    (void)put(world, "a", "tool", "1", "'profile':'ToolCall'", "");
+    (void)put(world, "a", "ports", "1", "'profile':'ToolCall','egress':[{'ports':[{'port':22}]}]",
+              "");
     (void)put(world, "a", "long", "1", "'timeoutSeconds':61", "");
     (void)put(world, "a", "done", "1", "", "'phase':'Succeeded'");
     assert_string_equal(plan(world),
-                        "fail r Cancelled, fail tool InvalidSpec, fail long InvalidSpec");
+                        "fail r Cancelled, fail ports InvalidSpec, fail long InvalidSpec");
     assert_string_equal(world->plan.actions[0].message, "deleted before it was assigned to a node");
     assert_string_equal(world->plan.actions[1].message,
-                        "spec.profile: ToolCall is not offered by this version: its network rules "
-                        "are not in it; use Snippet");
+                        "spec.egress[0].ports: has neither TCP 80 nor TCP 443, and a sandbox "
+                        "reaches no other port; name one of them, or leave ports out");
     assert_string_equal(world->plan.actions[2].message,
                         "spec.timeoutSeconds: 61 is above the maximum of 60 for profile Snippet");
+}
+
+/* ToolCall goes where it is offered, and waits where it isn't, until its time is over. */
+static void test_profile_of_few_nodes(void **state)
+{
+    struct world *world = *state;
+    (void)put_agent(&world->nodes, "n1", "i", 20, "100Gi", "20");
+    (void)put(world, "a", "tool", "1", "'profile':'ToolCall','queueTimeoutSeconds':5", "");
+    world->now_us = CREATED_US + 3 * SECOND_US;
+    assert_string_equal(plan(world), "explain tool NoMatchingNode");
+    assert_string_equal(world->plan.actions[0].message,
+                        "0 of 1 node can take it: 1 without profile ToolCall");
+    accepted(world);
+    (void)put(world, "a", "tool", "2", "'profile':'ToolCall','queueTimeoutSeconds':5",
+              "'conditions':[{'type':'Scheduled','status':'False','reason':'NoMatchingNode',"
+              "'lastTransitionTime':'2026-11-29T22:17:17Z'}]");
+    world->now_us = CREATED_US + 7 * SECOND_US;
+    assert_string_equal(plan(world), "fail tool QueueTimeout");
+    assert_string_equal(world->plan.actions[0].message,
+                        "no room for 5 s (queueTimeoutSeconds): 0 of 1 node can take it: 1 without "
+                        "profile ToolCall");
+    accepted(world);
+
+    (void)put_agent_status(&world->nodes, "n2",
+                           "'instance':'i','capacity':{'runs':20,'memory':'9Gi','cpu':'20'},"
+                           "'runtimes':[{'name':'python3.12'}],'profiles':['Snippet','ToolCall'],"
+                           "'conditions':[{'type':'Ready','status':'True'}]");
+    world->now_us = CREATED_US;
+    (void)put(world, "a", "second", "1", "'profile':'ToolCall'", "");
+    assert_string_equal(plan(world), "assign second n2");
 }
 
 static void test_queue_timeout(void **state)
@@ -433,6 +464,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_assign, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refused_writes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_never_assigned, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_profile_of_few_nodes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_queue_timeout, setup, teardown),
         cmocka_unit_test_setup_teardown(test_explained_again_for_another_reason, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ttl, setup, teardown),

@@ -85,7 +85,7 @@ static void test_filed_by_phase(void **state)
 static void test_what_is_queued(void **state)
 {
     struct store *store = *state;
-    (void)put_run(&store->runs, "a", "tool", "1", "'profile':'ToolCall'", "", CREATED_US);
+    (void)put_run(&store->runs, "a", "egress", "1", "'egress':[]", "", CREATED_US);
     (void)put_run(&store->runs, "a", "long", "1", "'timeoutSeconds':61", "", CREATED_US);
     assert_int_equal(store->runs.waiting, 0);
     assert_non_null(runs_next(&store->runs, CREATED_US));

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ToolCall runs in a pretend internet: what a prepared slot costs on the path of a run, a cold run
+from its request to its end, and throughput through a slot against a bare veth with NAT.
+
+Contenders take turns within each round, so that the drift of a shared machine hits all alike. The
+throughput's client is the same program of the same interpreter on both ways, and so is the server.
+Prints one JSON object.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+
+from helpers import internet as net
+from helpers import jailer_protocol as protocol
+from helpers.local import RUNTIMES
+from helpers.toolcall import CPU, MEMORY, Node
+
+MIB = 1 << 20
+SNIPPET = {"profile": protocol.SNIPPET, "memory": 512 * MIB, "cpu": 1000}
+TOOL_CALL = {"profile": protocol.TOOL_CALL, "memory": MEMORY, "cpu": CPU}
+
+# Prints bytes per second, counted from the connection to the last byte.
+DOWNLOAD = """
+import socket, sys, time
+buffer = bytearray(1 << 20)
+begin, count = time.monotonic(), 0
+with socket.create_connection((sys.argv[1], 80), 10) as sock:
+    sock.sendall(b"GET /bytes?count=%d HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n" % int(sys.argv[2]))
+    while got := sock.recv_into(buffer):
+        count += got
+assert count > int(sys.argv[2]), count
+print(count / (time.monotonic() - begin))
+"""
+
+
+def one_run(node, kind):
+    """(request to created, request to the last word) in seconds of one print(1)."""
+    connection = node.jailer.connection
+    request = protocol.encode_request("print(1)\n")
+    begin = time.monotonic()
+    sandbox = connection.create(**kind)
+    word, fields, fds = connection.receive_about(sandbox)
+    created = time.monotonic()
+    if word != protocol.CREATED:
+        raise SystemExit(f"refused: {fields}")
+    connection.send(protocol.START, id=sandbox, timeout_ms=20000)
+    os.write(fds[0], request)
+    os.close(fds[0])
+    word, fields, _ = connection.receive_about(sandbox)
+    ended = time.monotonic()
+    for fd in fds[1:]:
+        os.close(fd)
+    if fields["end"] != protocol.END_EXITED or fields["wait_status"] != 0:
+        raise SystemExit(f"it ended so: {fields}")
+    return created - begin, ended - begin
+
+
+def quantile(values, q):
+    ordered = sorted(values)
+    return ordered[round((len(ordered) - 1) * q)]
+
+
+def measure_runs(node, rounds):
+    """A run with a slot against one with no network, which differ by what a slot adds."""
+    times = {"snippet": [], "toolcall": []}
+    for _ in range(rounds):
+        times["snippet"].append(one_run(node, SNIPPET))
+        times["toolcall"].append(one_run(node, TOOL_CALL))
+        time.sleep(0.02)  # slots are made ready again in between, as they are used up only once
+    added = statistics.median(created for created, _ in times["toolcall"]) - statistics.median(
+        created for created, _ in times["snippet"])
+    cold = [end * 1000 for _, end in times["toolcall"]]
+    return {"slot_setup_us": round(added * 1e6, 1),
+            "toolcall_cold_ms": round(statistics.median(cold), 3),
+            "toolcall_cold_p99_ms": round(quantile(cold, 0.99), 3),
+            "toolcall_over_snippet_cold": round(
+                statistics.median(cold) / (1000 * statistics.median(
+                    end for _, end in times["snippet"])), 3)}
+
+
+def bare_download(box, size):
+    rootfs = os.path.join(RUNTIMES, "python3.12")
+    done = box.run("chroot", rootfs, "/usr/bin/python3", "-I", "-c", DOWNLOAD, net.WEB4, str(size))
+    return float(done.stdout)
+
+
+def measure_throughput(internet, node, rounds, size):
+    box = internet.behind()
+    arguments = [net.WEB4, str(size)]
+    ratios, through, bare = [], [], []
+    for _ in range(rounds):
+        bare.append(bare_download(box, size))
+        through.append(node.run_json(DOWNLOAD, args=arguments, **TOOL_CALL))
+        ratios.append(through[-1] / bare[-1])
+    return {"egress_throughput_over_bare_veth": round(statistics.median(ratios), 3),
+            "egress_mib_per_s": round(statistics.median(through) / MIB, 1),
+            "bare_veth_mib_per_s": round(statistics.median(bare) / MIB, 1)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--downloads", type=int, default=15)
+    parser.add_argument("--size", type=int, default=200 * MIB)
+    options = parser.parse_args()
+    with net.Internet() as internet, Node(internet) as node:
+        one_run(node, TOOL_CALL)
+        figures = measure_runs(node, options.rounds)
+        figures |= measure_throughput(internet, node, options.downloads, options.size)
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Network namespaces of the tests' own: without a name, gone with the process that holds them.
+
+Nothing is made in the machine's own namespace: interfaces are made in the namespaces themselves.
+"""
+
+import ctypes
+import os
+import subprocess
+
+CLONE_NEWNET = 0x40000000
+PR_SET_PDEATHSIG, SIGKILL = 1, 9
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def die_with_parent():
+    _libc.prctl(PR_SET_PDEATHSIG, SIGKILL)
+
+
+def _enter_new():
+    die_with_parent()
+    if _libc.unshare(CLONE_NEWNET) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), "unshare")
+
+
+class Namespace:
+    """A network namespace that a sleeping process holds."""
+
+    def __init__(self):
+        # Popen comes back after the exec: by then the namespace exists.
+        self.holder = subprocess.Popen(["sleep", "infinity"], preexec_fn=_enter_new,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self.pid = self.holder.pid
+        self.identity = os.stat(f"/proc/{self.pid}/ns/net").st_ino
+
+    def close(self):
+        if self.holder.returncode is None:
+            self.holder.kill()
+            self.holder.wait()
+
+    def enter(self, *argv):
+        """The words that run argv inside."""
+        return enter(self.pid, *argv)
+
+    def run(self, *argv, check=True, **options):
+        options = {"capture_output": True, "text": True, "timeout": 60} | options
+        done = subprocess.run(self.enter(*argv), **options)
+        if check and done.returncode != 0:
+            raise RuntimeError(f"{' '.join(argv)}: {done.stdout}{done.stderr}")
+        return done
+
+    def ip(self, text):
+        """The lines of an `ip -batch`."""
+        self.run("ip", "-batch", "-", input=text)
+
+    def nft(self, text):
+        self.run("nft", "-f", "-", input=text)
+
+    def sysctl(self, **values):
+        """Values by name with __ for the dots."""
+        words = [f"{name.replace('__', '.')}={value}" for name, value in values.items()]
+        self.run("sysctl", "-q", "-w", *words)
+
+
+def enter(pid, *argv):
+    return ["nsenter", f"--net=/proc/{pid}/ns/net", "--", *argv]
