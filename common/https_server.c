@@ -22,7 +22,7 @@ enum {
     MAX_HTTPS_IDLE_SECONDS = 10,
     MAX_HTTPS_CONNECTION_MS = 120 * 1000, /* 8 MiB at 70 KiB/s */
     MAX_HTTPS_REQUEST_BYTES = 32 * 1024,  /* request line, header fields, answer's block */
-    MAX_HTTPS_ACCEPTS_PER_SECOND = 50,    /* and as many at once */
+    MAX_HTTPS_ACCEPTS_PER_SECOND = 100,   /* and as many at once; more are reset */
     HTTPS_LOOK_MS = 1000,                 /* for connections whose time is over */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node-agent/agent/output_cert.h"
 
+#include "common/buf.h"
 #include "common/certificate.h"
-#include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/kube/secret_file.h"
 #include "common/log.h"
@@ -39,15 +39,16 @@ static int take(struct output_cert *cert, const char *certificate, const char *k
 
     if (r < 0)
         return r;
-    cleanup_free char *certificate_copy = strdup(certificate);
+    char *certificate_copy = strdup(certificate);
     char *key_copy = strdup(key);
     if (!certificate_copy || !key_copy) {
+        free(certificate_copy);
         wipe(key_copy);
         return error_set_errno(err, ENOMEM, "certificate");
     }
     free(cert->certificate);
     wipe(cert->key);
-    cert->certificate = TAKE_PTR(certificate_copy);
+    cert->certificate = certificate_copy;
     cert->key = key_copy;
     cert->until_s = until_s;
     return 0;

@@ -109,6 +109,46 @@ static void test_retention_off(void **state)
     fixture_stop(&f);
 }
 
+#define LARGE_HEAD                                                                                 \
+    "[" NODE "," PATCHED("a") "," WATCH("") ",{\"match\": \"limit=\", \"body\": {\"items\": ["
+#define LARGE_TAIL "], \"metadata\": {\"resourceVersion\": \"5\"}}}]"
+
+/* "print(1)" is the code; stdin is so long that both together are so many bytes. */
+static void run_large(size_t bytes, const char *said, size_t creates)
+{
+    struct fixture f = {.finishes = true};
+    cleanup_buf struct buf script = BUF_INIT(4 << 20);
+    static char text[2 * MAX_REQUEST_BYTES];
+    size_t len = bytes - strlen("print(1)");
+
+    memset(text, 'x', len);
+    text[len] = '\0';
+    assert_int_equal(buf_append_str(&script, LARGE_HEAD), 0);
+    assert_int_equal(buf_printf(&script,
+                                RUN("a", "4", "Scheduled", "$INSTANCE", ID_A, "",
+                                    PROFILE("ToolCall") ", \"stdin\": \"%s\""),
+                                text),
+                     0);
+    assert_int_equal(buf_append_str(&script, LARGE_TAIL), 0);
+    fixture_start(&f, buf_str(&script));
+    fixture_wait(&f, said, 1);
+    assert_int_equal(fake_jailer_count(&f.jailer, PROTO_CREATE), creates);
+    fixture_stop(&f);
+}
+
+static void test_a_mebibyte_of_request(void **state)
+{
+    (void)state;
+    run_large(MAX_REQUEST_BYTES, SAID("reason", "Completed"), 1);
+}
+
+/* As the API server should have refused it; the agent doesn't count on that. */
+static void test_a_byte_more(void **state)
+{
+    (void)state;
+    run_large(MAX_REQUEST_BYTES + 1, SAID("reason", "InvalidSpec"), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_clean, fixture_clean)
 
 int main(void)
@@ -117,6 +157,8 @@ int main(void)
         TEST(test_tool_calls_are_kept_and_snippets_are_not),
         TEST(test_deletion_ends_it),
         TEST(test_retention_off),
+        TEST(test_a_mebibyte_of_request),
+        TEST(test_a_byte_more),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
