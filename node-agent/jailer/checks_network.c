@@ -66,8 +66,8 @@ static int make_pair(const void *arg, struct error *err)
     cleanup_close int ns_fd = openat(subject->proc_fd, "self/ns/net", O_RDONLY | O_CLOEXEC);
     if (ns_fd < 0)
         return error_set_errno(err, errno, "open a network namespace");
-    bool ipv6 = faccessat(subject->proc_fd, "sys/net/ipv6", F_OK, 0) == 0;
-    return links_make_slot(&outside, &inside, ns_fd, &plan, 0, ipv6, TRIAL_MTU, err);
+    return links_make_slot(&outside, &inside, ns_fd, &plan, 0, sysctls_has_ipv6(subject->proc_fd),
+                           TRIAL_MTU, err);
 }
 
 static int set_forwarding(const void *arg, struct error *err)

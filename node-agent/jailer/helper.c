@@ -27,7 +27,7 @@ struct helper_rule {
 static const struct helper_rule rules[] = {
     [HELPER_NAMESPACES] = {.capabilities = CAP(CAP_SYS_ADMIN), .idle = true},
     [HELPER_FILES] = {.idle = true},
-    [HELPER_SLOTS] = {.capabilities = CAP(CAP_NET_ADMIN) | CAP(CAP_SYS_ADMIN), .nice = 10},
+    [HELPER_SLOTS] = {.capabilities = CAP(CAP_NET_ADMIN) | CAP(CAP_SYS_ADMIN), .nice = 5},
     [HELPER_NETWORK] = {.capabilities = CAP(CAP_NET_ADMIN) | CAP(CAP_SYS_ADMIN), .outlives = true},
 };
 

@@ -59,7 +59,7 @@
 /* The network's helper: how long a starting jailer waits for it; it for an earlier one's end, and
  * for the last slot's; and an ending jailer for it. A new one is tried so often. */
 #define NET_START_WITHIN_MS      20000
-#define NET_LOCK_WITHIN_MS       8000u
+#define NET_LOCK_WITHIN_MS       4000u
 #define NET_SLOTS_GONE_WITHIN_MS 5000u
 #define NET_STOP_WITHIN_MS       8000
 #define NET_AGAIN_MS             10000u

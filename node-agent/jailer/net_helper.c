@@ -43,24 +43,22 @@ static uint64_t in_ms(uint64_t timeout_ms)
     return clock_boottime_ns() + timeout_ms * UINT64_C(1000000);
 }
 
-/* An earlier jailer's helper may be about to end. */
+/* An earlier jailer's helper may be about to end. Of a table that is somebody else's the kernel
+ * says EPERM; the capability itself was looked at before. */
 static int lock(struct work *work, struct error *err)
 {
     uint64_t until_ns = in_ms(NET_LOCK_WITHIN_MS);
     uint32_t jailer = work->helper->plan->jailer;
-    for (;;) {
-        int r = nft_elements_lock(&work->filter, jailer, err);
-        if (r != -EEXIST && r != -EPERM)
-            return r < 0 ? error_wrap(err, "make an nftables table") : 0;
-        if (r == -EPERM || clock_boottime_ns() >= until_ns)
-            return error_set(err, r == -EPERM ? EPERM : EADDRINUSE,
-                             r == -EPERM
-                                 ? "no permission to change nftables: CAP_NET_ADMIN is missing"
-                                 : "another jailer with number %u has slots in this network "
-                                   "namespace: end it, or start this one in another namespace",
+    int r = 0;
+    while ((r = nft_elements_lock(&work->filter, jailer, err)) == -EEXIST || r == -EPERM) {
+        if (clock_boottime_ns() >= until_ns)
+            return error_set(err, EADDRINUSE,
+                             "another jailer with number %u has slots in this network namespace: "
+                             "end it, or start this one in another namespace",
                              jailer);
         pause_ms(20);
     }
+    return r < 0 ? error_wrap(err, "make an nftables table") : 0;
 }
 
 /* As long as a slot's interface is there, its sandbox may be. */

@@ -144,7 +144,8 @@ static void on_started(struct network *network, const struct net_answer *answer)
         log_event(LOG_LEVEL_WARN,
                   "sandboxes could fill the kernel's table of tracked connections: raise "
                   "net.netfilter.nf_conntrack_max",
-                  LOG_NUMBER("now", network->started.tracked), LOG_NUMBER("wanted", 2ll * most));
+                  LOG_NUMBER("now", network->started.tracked),
+                  LOG_NUMBER("wanted", (long long)2 * most));
     if (network->resolver.ready)
         say_port(network, network->resolver.port);
     network_pump(network);

@@ -111,7 +111,7 @@ addr add {PUBLIC6}/128 dev lo nodad
             if len(words) > 1 and words[0] in ("set", "map") and "elements = {" in line:
                 left[words[1]] = line[line.index("elements = {") :]
         static = ("forbidden", "martian", "sources", "gateways", "marks", "starts", "answers",
-                  "flows", "lookups", "refusals", "resolver")  # fmt: skip
+                  "refusals", "resolver")  # fmt: skip
         return {name: text for name, text in left.items() if not name.startswith(static)}
 
     def sysctls(self):

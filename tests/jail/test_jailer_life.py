@@ -170,13 +170,14 @@ class TestEnds(unittest.TestCase):
         self.assertEqual(result.refused["lock"], "request", result)
 
     def test_requests_that_are_not_granted(self):
-        for options, word in (({"profile": protocol.TOOL_CALL}, "ToolCall"),
-                              ({"memory": 513 * protocol.MIB}, "536870912"),
-                              ({"memory": 31 * protocol.MIB}, "33554432"),
-                              ({"cpu": 1001}, "1000"), ({"runtime": "none"}, "none")):
+        for options, lock, word in (({"profile": protocol.TOOL_CALL}, "network", "ToolCall"),
+                                    ({"memory": 513 * protocol.MIB}, "request", "536870912"),
+                                    ({"memory": 31 * protocol.MIB}, "request", "33554432"),
+                                    ({"cpu": 1001}, "request", "1000"),
+                                    ({"runtime": "none"}, "request", "none")):  # fmt: skip
             result = self.jailer.run("print('ran')", **options)
             self.assertFalse(result.created)
-            self.assertEqual(result.refused["lock"], "request")
+            self.assertEqual(result.refused["lock"], lock)
             self.assertIn(word, result.refused["text"])
 
 

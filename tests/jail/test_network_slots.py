@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Network slots of ToolCall sandboxes as the jailer makes, gives and takes them: in a namespace that
-stands for the node, with a resolver that the test plays. What may be reached is tests/egress.
+"""Network slots of ToolCall sandboxes as the jailer makes, gives and takes them: in a namespace
+that stands for the node, with a resolver that the test plays. What may be reached is tests/egress.
 """
 
 import json
@@ -80,6 +80,14 @@ def settle(world, before, within=10):
         time.sleep(0.05)
 
 
+def settle_elements(world, within=5):
+    """What is still in the sets once the helper has had the time to clean up."""
+    until = time.monotonic() + within
+    while (left := world.elements()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return left
+
+
 class WorldCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -127,7 +135,7 @@ class TestARun(WorldCase):
 
     def test_nothing_of_it_is_the_sandboxs(self):
         code = """
-import ctypes, fcntl, json, os, socket, struct
+import fcntl, json, os, socket, struct
 out = {"resolv": open("/etc/resolv.conf").read(), "tmp": os.listdir("/tmp")}
 def errno_of(call):
     try:
@@ -143,18 +151,12 @@ out["netlink"] = errno_of(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_R
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 request = struct.pack("16sH", b"eth0", 0)
 out["down"] = errno_of(lambda: fcntl.ioctl(s, 0x8914, request))
-room = ctypes.create_string_buffer(4096)
-found = bytearray(struct.pack("iP", 4096, ctypes.addressof(room)))
-fcntl.ioctl(s, 0x8912, found)
-length = struct.unpack("iP", found)[0]
-out["interfaces"] = [room.raw[at : at + 16].rstrip(b"\0").split(b"\0")[0].decode()
-                     for at in range(0, length, 40)]
 print(json.dumps(out))
 """
         out, _ = probe(self.jailer, code=code)
-        self.assertRegex(out["resolv"], r"^nameserver 198\.19\.\d+\.\d+\noptions timeout:2 attempts:2\n$")
+        self.assertRegex(out["resolv"], r"\Anameserver 198\.19\.\d+\.\d+\n"
+                                        r"options timeout:2 attempts:2\n\Z")
         self.assertEqual((out["tmp"], out["write"]), ([], 30))
-        self.assertEqual(out["interfaces"], ["lo", "eth0"])
         for what in ("unlink", "raw", "netlink", "down"):
             self.assertNotEqual(out[what], 0, what)
 
@@ -188,7 +190,7 @@ print(json.dumps([refused, time.monotonic() - began]))
         before = self.world.census()
         _, _ = probe(self.jailer, f"{PUBLIC4} 80")
         self.assertEqual(settle(self.world, before), {})
-        self.assertEqual(self.world.elements(), {})
+        self.assertEqual(settle_elements(self.world), {})
 
 
 class TestNames(WorldCase):
@@ -259,7 +261,7 @@ while True:
         self.assertEqual(finished["denied_names"], [("metadata.google.internal", 2)])
         self.assertEqual(resolver.allow(slot, generation, PUBLIC4), ESTALE)
         resolver.wait_for(lambda me: (slot, generation) in me.closed)
-        self.assertEqual(self.world.elements(), {})
+        self.assertEqual(settle_elements(self.world), {})
 
     def test_without_names_in_the_rules_none_is_opened(self):
         sandbox, slot, generation, _ = self.held(b"")
@@ -395,11 +397,14 @@ class TestHelpers(WorldCase):
             for name, wanted in (("net", net_admin), ("slots", net_admin | sys_admin)):
                 (pid,) = children[name]
                 with open(f"/proc/{pid}/status", encoding="ascii") as file:
-                    status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+                    status = dict(line.rstrip("\n").split(":\t", 1)
+                                  for line in file if ":\t" in line)
                 self.assertEqual(int(status["CapEff"], 16), wanted, name)
                 self.assertEqual(int(status["CapPrm"], 16), wanted, name)
-                links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-                self.assertFalse([link for link in links if link.startswith(("pipe:", "anon_inode"))])
+                links = [os.readlink(f"/proc/{pid}/fd/{fd}")
+                         for fd in os.listdir(f"/proc/{pid}/fd")]
+                self.assertFalse([link for link in links
+                                  if link.startswith(("pipe:", "anon_inode"))])
 
 
 class TestTheStart(WorldCase):
@@ -464,6 +469,7 @@ class TestTheStart(WorldCase):
             with Jailer(self.world, place=other) as second:
                 refused = second.tool_call("print(2)", wait=30).refused
                 self.assertEqual(refused["lock"], "network")
+                self.assertIn("another jailer with number 0", refused["text"])
             found, _ = probe(first, f"{PUBLIC4} 80", f"{PUBLIC4} 22")
             self.assertEqual(list(found.values()), [slots.NODE4, "ConnectionRefusedError"])
 
@@ -476,6 +482,17 @@ class TestTheStart(WorldCase):
             # What both need stays until the last.
             found, _ = probe(second, f"{PUBLIC4} 80", f"{PUBLIC4} 22")
             self.assertEqual(list(found.values()), [slots.NODE4, "ConnectionRefusedError"])
+
+
+class TestWithoutIPv6(WorldCase):
+    def test_a_node_that_has_it_switched_off(self):
+        self.world.node.sysctl(net__ipv6__conf__all__disable_ipv6="1",
+                               net__ipv6__conf__default__disable_ipv6="1")
+        with Jailer(self.world) as jailer:
+            found, finished = probe(jailer, f"{PUBLIC4} 80", f"{PUBLIC4} 22", f"{PUBLIC6} 80")
+            self.assertEqual(list(found.values()),
+                             [slots.NODE4, "ConnectionRefusedError", "OSError"])
+            self.assertEqual(finished["denied_network"], [(PUBLIC4, TCP, 22, 1)])
 
 
 class TestLeaks(WorldCase):
@@ -527,7 +544,7 @@ class TestLeaks(WorldCase):
             for kind in ("links", "addresses", "routes", "tables"):
                 self.assertEqual(len(after[kind]), len(before[kind]), kind)
             self.assertEqual(after["tracked"], set())
-            self.assertEqual(self.world.elements(), {})
+            self.assertEqual(settle_elements(self.world), {})
             self.assertEqual(self.fd_count(jailer), fds)
             self.assertEqual(jailer.resolver.open, {})
             self.report(jailer.log_text())

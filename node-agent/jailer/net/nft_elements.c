@@ -191,6 +191,7 @@ int nft_elements_take(struct netlink *netlink, uint32_t jailer, uint32_t slot,
 
 int nft_elements_release(struct netlink *netlink, uint32_t jailer, uint32_t slot, struct error *err)
 {
+    static const char *const counts[] = {"flows", "lookups"};
     CLEANUP_BATCH struct netlink_batch batch = {0};
     char ifname[NET_IFNAME_SIZE];
     int r = begin(&batch, netlink, err);
@@ -202,6 +203,12 @@ int nft_elements_release(struct netlink *netlink, uint32_t jailer, uint32_t slot
     empty_set(&batch, jailer, slot, "allow");
     empty_set(&batch, jailer, slot, "names");
     empty_set(&batch, jailer, slot, "denied");
+    for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+        /* It is there only if something was ever counted, and a transaction that fails waits for a
+         * grace period: so it is made to be there first. */
+        change(&batch, NFT_MSG_NEWSETELEM, jailer, counts[i], &policy, 1);
+        change(&batch, NFT_MSG_DELSETELEM, jailer, counts[i], &policy, 1);
+    }
     r = commit(&batch, err);
     return r < 0 ? error_wrap(err, "remove the rules of network slot %u", slot) : 0;
 }

@@ -22,8 +22,8 @@ struct nft_denied {
     struct proto_denied_network entries[PROTO_MAX_DENIED_NETWORK]; /* most frequent first */
 };
 
-/* Owned by the socket: the kernel removes it when that is closed. -EEXIST while another is there.
- */
+/* A table that the socket owns: the kernel removes it when that is closed. -EEXIST or -EPERM while
+ * another one's is there. */
 int nft_elements_lock(struct netlink *netlink, uint32_t jailer, struct error *err);
 
 /* Whether any jailer but this one has its lock in this namespace. */

@@ -157,12 +157,6 @@ static void print_sets(struct printer *printer, const struct net_plan *plan)
         {"set answers { type ifname; size " TEXT(128) "; flags dynamic; limit rate over " TEXT(
              NFT_ANSWERS_A_SECOND) "/second burst " TEXT(NFT_ANSWERS_BURST) " packets;",
          NULL},
-        {"set flows { type ifname; size " TEXT(128) "; flags dynamic; ct count over " TEXT(
-             NFT_FLOWS) ";",
-         NULL},
-        {"set lookups { type ifname; size " TEXT(128) "; flags dynamic; ct count over " TEXT(
-             NFT_LOOKUPS) ";",
-         NULL},
     };
     print(printer, "counter forged { }\n");
     print_forbidden(printer, plan, IP_FAMILY_4);
@@ -176,6 +170,13 @@ static void print_sets(struct printer *printer, const struct net_plan *plan)
     print(printer, "map policies { type ifname : verdict; }\n"
                    "map resolver { type inet_service : inet_service; }\n");
     print_slot_sets(printer, plan, sets, ARRAY_SIZE(sets));
+    /* These fill up by themselves, to one for each slot, and say in the rules what they count: a
+     * rule that takes it from its set gives back a reference to connection tracking at its end that
+     * it never took (nft_dynset, nft_connlimit), and the next table would be without. */
+    print(printer,
+          "set flows { type ifname; size %u; flags dynamic; }\n"
+          "set lookups { type ifname; size %u; flags dynamic; }\n",
+          NET_MAX_SLOTS, NET_MAX_SLOTS);
 }
 
 static void print_answer(struct printer *printer)
@@ -240,9 +241,10 @@ static void print_judgement(struct printer *printer)
                    "  ct state established accept\n"
                    "  ct state != new drop\n"
                    "  add @starts { iifname } goto refuse\n"
-                   "  add @lookups { iifname } goto refuse\n"
-                   "  ct mark set iifname map @marks accept\n"
-                   "}\n");
+                   "  add @lookups { iifname ct count over " TEXT(
+                       NFT_LOOKUPS) " } goto refuse\n"
+                                    "  ct mark set iifname map @marks accept\n"
+                                    "}\n");
     print(printer, "chain judge {\n"
                    "  meta nfproto ipv4 iifname . ip saddr != @sources4 counter name forged drop\n"
                    "  meta nfproto ipv6 iifname . ip6 saddr != @sources6 counter name forged drop\n"
@@ -259,11 +261,12 @@ static void print_judgement(struct printer *printer)
                    "  ct state invalid drop\n"
                    "  meta l4proto != tcp goto refuse\n"
                    "  add @starts { iifname } goto refuse\n");
-    print(printer, "  add @flows { iifname } goto refuse\n"
-                   "  ct mark set iifname map @marks\n"
-                   "  iifname vmap @policies\n"
-                   "  goto refuse\n"
-                   "}\n");
+    print(printer, "  add @flows { iifname ct count over " TEXT(
+                       NFT_FLOWS) " } goto refuse\n"
+                                  "  ct mark set iifname map @marks\n"
+                                  "  iifname vmap @policies\n"
+                                  "  goto refuse\n"
+                                  "}\n");
 }
 
 static void print_hooks(struct printer *printer, uint32_t k)

@@ -21,8 +21,8 @@
 /* Of each family; with a packet more the target is not told apart any more. */
 #define NFT_DENIED_SIZE 32u
 
-/* Entries of names4_N and names6_N: one for each address and port. */
-#define NFT_NAMES_SIZE 2048u
+/* Entries of names4_N and names6_N: 512 addresses with both ports. */
+#define NFT_NAMES_SIZE 1024u
 
 /* Upper bound of the text. */
 #define NFT_MAX_TEXT (1u << 20)

@@ -78,11 +78,18 @@ static int apply_one(struct sysctls *sysctls, const struct setting *setting, str
     return 0;
 }
 
+bool sysctls_has_ipv6(int proc_fd)
+{
+    char disabled[8];
+    return fd_read_attr(proc_fd, "sys/net/ipv6/conf/default/disable_ipv6", disabled,
+                        sizeof(disabled)) >= 0 &&
+           strcmp(disabled, "0") == 0;
+}
+
 int sysctls_apply(struct sysctls *sysctls, bool with_ipv6, struct error *err)
 {
     sysctls->changed_count = 0;
-    sysctls->ipv6 =
-        with_ipv6 && faccessat(sysctls->proc_fd, "sys/net/ipv6/conf/all/forwarding", F_OK, 0) == 0;
+    sysctls->ipv6 = with_ipv6 && sysctls_has_ipv6(sysctls->proc_fd);
     for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
         if (settings[i].ipv6 && !sysctls->ipv6)
             continue;

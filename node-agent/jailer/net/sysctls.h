@@ -29,7 +29,11 @@ struct sysctls {
 /* Needs CAP_SYS_ADMIN. */
 int sysctls_open(struct sysctls *ret_sysctls, struct error *err);
 
-/* Sets what is to be set and reads it back. with_ipv6: try IPv6, too; that a kernel has none is no
+/* Whether interfaces that are made in the caller's namespace can have IPv6 addresses; proc_fd is
+ * any procfs. */
+bool sysctls_has_ipv6(int proc_fd);
+
+/* Sets what is to be set and reads it back. with_ipv6: try IPv6, too; that there is none is no
  * failure. On failure what was changed is put back. */
 int sysctls_apply(struct sysctls *sysctls, bool with_ipv6, struct error *err);
 
