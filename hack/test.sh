@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 
-layers_all=(unit fuzz runtime resolver jail escape egress cpython vm controlplane chart cluster soak lint)
+layers_all=(unit fuzz client runtime resolver jail escape egress cpython vm controlplane chart cluster soak lint)
 
 usage() {
     cat <<TXT
@@ -15,6 +15,8 @@ usage: hack/test.sh [--full] [LAYER...]
 Layers: ${layers_all[*]} (default: all)
   unit     cmocka tests of every module, with AddressSanitizer and UBSan; clang build with -Werror
   fuzz     every parser's stored corpus, with AddressSanitizer and UBSan
+  client   the API client against a scripted API server on its bad days; a line each with the
+           requests, CPU time and memory that it took (names that move need root)
   runtime  the runner inside the jail against python3 itself (no root needed)
   resolver lookups of ToolCall runs, with a jailer and name servers that the tests play: what is
            refused, who lies, and what a tunnel through names gets (needs root)
@@ -150,7 +152,7 @@ mkdir -p build/test-logs
 ./hack/deps.sh --check test >/dev/null || ./hack/deps.sh test || exit 1
 
 if wants jail || wants resolver || wants escape || wants egress || wants cpython || wants vm ||
-    wants cluster || wants chart || wants runtime || wants soak || wants lint; then
+    wants cluster || wants chart || wants runtime || wants soak || wants client || wants lint; then
     build release -DSANDBOXRUN_WERROR="$werror" || exit 1
 fi
 if wants runtime || wants jail || wants escape || wants egress || wants vm || wants cluster ||

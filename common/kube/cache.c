@@ -153,11 +153,11 @@ bool kube_cache_touch(struct kube_cache *cache, const char *name_space, const ch
 }
 
 bool kube_cache_remove(struct kube_cache *cache, const char *name_space, const char *name,
-                       char ret_uid[static KUBE_UID_SIZE])
+                       const char *uid, char ret_uid[static KUBE_UID_SIZE])
 {
     struct entry *entry = find(cache, name_space, name);
 
-    if (!entry)
+    if (!entry || (uid[0] && entry->uid[0] && strcmp(uid, entry->uid) != 0))
         return false;
     memcpy(ret_uid, entry->uid, KUBE_UID_SIZE);
     if (cache->sweep == entry)

@@ -34,9 +34,9 @@ int kube_cache_put(struct kube_cache *cache, const char *name_space, const char 
 /* The object was seen, in whatever version. False if it isn't known. */
 bool kube_cache_touch(struct kube_cache *cache, const char *name_space, const char *name);
 
-/* Forgets an object; false if it isn't known. */
+/* Forgets the object of that name and uid ("": whatever its uid is); false if it isn't known. */
 bool kube_cache_remove(struct kube_cache *cache, const char *name_space, const char *name,
-                       char ret_uid[static KUBE_UID_SIZE]);
+                       const char *uid, char ret_uid[static KUBE_UID_SIZE]);
 
 /* Takes one object that the list has not shown out of the cache; false when there is none left.
  * The texts live until the next call. */

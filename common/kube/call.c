@@ -181,6 +181,12 @@ static CURLcode set_connection(struct kube_call *call, const char *user_agent)
     SET(call, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     SET(call, CURLOPT_PIPEWAIT, 1L);
     SET(call, CURLOPT_CONNECTTIMEOUT_MS, (long)KUBE_CONNECT_MS);
+    /* A connection is rare, and made when the last one has broken: then an address that is
+     * remembered is the one that has just failed. */
+    SET(call, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
+    /* Without it the end of a call waits for its lookup's thread, and our loop with it: half a
+     * minute where the name servers don't answer. The thread ends by itself. */
+    SET(call, CURLOPT_QUICK_EXIT, 1L);
     SET(call, CURLOPT_TCP_NODELAY, 1L);
     SET(call, CURLOPT_TCP_KEEPALIVE, 1L);
     SET(call, CURLOPT_TCP_KEEPIDLE, (long)KUBE_KEEPALIVE_SECONDS);
@@ -330,7 +336,9 @@ void call_outcome(struct kube_call *call, CURLcode result, struct call_outcome *
     response->status = call->status;
     if (curl_easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &retry_after) == CURLE_OK &&
         retry_after > 0)
-        response->retry_after_ms = (uint64_t)retry_after * 1000;
+        response->retry_after_ms = retry_after < KUBE_RETRY_AFTER_MS / 1000
+                                       ? (uint64_t)retry_after * 1000
+                                       : KUBE_RETRY_AFTER_MS;
     if (response->status < 200 || response->status > 299)
         response_explain(response);
 }

@@ -35,6 +35,7 @@ struct kube_call {
     uint64_t timeout_ms;
     uint64_t give_up_ns; /* CLOCK_MONOTONIC; 0: one attempt only */
     unsigned int failures;
+    bool urgent;
     bool token_retried; /* a 401 is worth one more attempt with a token read afresh */
     struct loop_timer *timer;
     struct error start_error; /* why the last attempt couldn't even begin */

@@ -39,7 +39,7 @@ struct kube_client {
     struct transport *draining[MAX_DRAINING]; /* NULL: a free place */
     struct kube_call *calls[CALL_STATE_COUNT];
     unsigned int count;
-    unsigned int in_flight; /* active ones that aren't streams */
+    unsigned int in_flight; /* active ones that take a place */
     unsigned int depth;     /* entries from the loop on the stack */
     bool dying;
 };
@@ -47,16 +47,35 @@ struct kube_client {
 static void client_destroy(struct kube_client *client);
 static void pump(struct kube_client *client);
 
+/* Streams last for minutes, and what is urgent must not wait behind calls that a slow server leaves
+ * unanswered. */
+static bool takes_place(const struct kube_call *call)
+{
+    return !call->streaming && !call->urgent;
+}
+
+/* Who takes no place stands at the head. */
+static void queue_call(struct kube_call *call)
+{
+    if (takes_place(call))
+        DL_APPEND(call->client->calls[CALL_WAITING], call);
+    else
+        DL_PREPEND(call->client->calls[CALL_WAITING], call);
+}
+
 static void move_call(struct kube_call *call, enum call_state state)
 {
     struct kube_client *client = call->client;
 
-    if (call->state == CALL_ACTIVE && !call->streaming)
+    if (call->state == CALL_ACTIVE && takes_place(call))
         client->in_flight--;
     DL_DELETE(client->calls[call->state], call);
     call->state = state;
-    DL_APPEND(client->calls[state], call);
-    if (state == CALL_ACTIVE && !call->streaming)
+    if (state == CALL_WAITING)
+        queue_call(call);
+    else
+        DL_APPEND(client->calls[state], call);
+    if (state == CALL_ACTIVE && takes_place(call))
         client->in_flight++;
 }
 
@@ -66,7 +85,7 @@ static void drop_call(struct kube_call *call)
 
     if (call->transport)
         transport_remove(call->transport, call->easy);
-    if (call->state == CALL_ACTIVE && !call->streaming)
+    if (call->state == CALL_ACTIVE && takes_place(call))
         client->in_flight--;
     DL_DELETE(client->calls[call->state], call);
     client->count--;
@@ -133,7 +152,7 @@ static void deliver(struct kube_call *call, const struct call_outcome *outcome)
 {
     struct kube_client *client = call->client;
 
-    if (call->state == CALL_ACTIVE && !call->streaming)
+    if (call->state == CALL_ACTIVE && takes_place(call))
         client->in_flight--;
     DL_DELETE(client->calls[call->state], call);
     client->count--;
@@ -152,13 +171,18 @@ static bool wants_another_try(struct kube_call *call, const struct call_outcome 
 
     if (call->streaming || outcome->final)
         return false;
-    if (response->status == 401 && call->client->config.token_file && !call->token_retried) {
+    bool refused = response->status == 401 && call->client->config.token_file;
+    if (refused) {
         auth_expire(&call->client->auth);
-        call->token_retried = true;
-        *ret_delay_ms = 0;
-        return true;
+        if (!call->token_retried) {
+            call->token_retried = true;
+            *ret_delay_ms = 0;
+            return true;
+        }
     }
-    if (call->give_up_ns == 0 || !retry_is_transient(response->status, response->error.text))
+    /* Whoever replaces the file may be late. */
+    if (call->give_up_ns == 0 ||
+        (!refused && !retry_is_transient(response->status, response->error.text)))
         return false;
     (void)random_bytes(&random, sizeof(random));
     *ret_delay_ms = retry_delay_ms(++call->failures, response->retry_after_ms, random);
@@ -281,7 +305,6 @@ static void start_call(struct kube_call *call)
         move_call(call, CALL_WAITING);
 }
 
-/* Streams stand at the head of the queue and need no place. */
 static void pump(struct kube_client *client)
 {
     struct kube_call *call;
@@ -290,7 +313,7 @@ static void pump(struct kube_client *client)
     if (is_inside_curl(client))
         return;
     DL_FOREACH_SAFE (client->calls[CALL_WAITING], call, next) {
-        if (!call->streaming && client->in_flight >= MAX_KUBE_IN_FLIGHT)
+        if (takes_place(call) && client->in_flight >= MAX_KUBE_IN_FLIGHT)
             return;
         start_call(call);
     }
@@ -347,8 +370,9 @@ int kube_client_send(struct kube_client *client, const struct kube_request *requ
             now_ns +
             NS_PER_MS * (request->retry_for_ms < most_ms ? request->retry_for_ms : most_ms);
     }
+    call->urgent = request->urgent;
     client->count++;
-    DL_APPEND(client->calls[CALL_WAITING], call);
+    queue_call(call);
     if (ret_call)
         *ret_call = call;
     pump(client);
@@ -368,7 +392,7 @@ int kube_client_stream(struct kube_client *client, const struct kube_request *re
     call->stream = *handlers;
     call->timeout_ms = request->timeout_ms;
     client->count++;
-    DL_PREPEND(client->calls[CALL_WAITING], call);
+    queue_call(call);
     *ret_call = call;
     pump(client);
     return 0;

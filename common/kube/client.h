@@ -5,6 +5,7 @@
 #include "common/kube/config.h"
 #include "common/loop.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,8 +26,10 @@ struct kube_request {
     const char *body;         /* copied */
     size_t body_len;
     uint64_t timeout_ms;   /* of one attempt; 0: 30 s */
-    uint64_t retry_for_ms; /* > 0: transport errors, 429 and 5xx are tried again with Retry-After
-                              or jittered exponential back-off until so much time has passed */
+    uint64_t retry_for_ms; /* > 0: transport errors, 429 and 5xx, and 401 of a token file, are tried
+                              again with Retry-After or jittered exponential back-off until so much
+                              time has passed */
+    bool urgent;           /* a heartbeat: goes out at once, however many calls wait for answers */
 };
 
 struct kube_response {

@@ -32,7 +32,7 @@ static uint64_t ms_since(uint64_t then_ns)
 static void destroy(struct reflector *reflector)
 {
     kube_call_cancel(reflector->call);
-    reflector_drop_lookups(reflector);
+    reflector_lookups_done(reflector);
     loop_timer_free(reflector->timer);
     framer_done(&reflector->framer);
     splitter_done(&reflector->splitter);
@@ -169,6 +169,18 @@ static void on_opened(void *arg)
         reflector->stats.watches++;
 }
 
+/* Bytes alone are no sign of life: a peer that sends one a second would keep us waiting, and taken
+ * for healthy, with nothing new ever told. */
+static void note_progress(struct reflector *reflector, size_t len)
+{
+    reflector->untold += len;
+    if (!reflector->told && reflector->untold < KUBE_PROGRESS_BYTES)
+        return;
+    reflector->told = false;
+    reflector->untold = 0;
+    reflector->heard_ns = clock_monotonic_ns();
+}
+
 static void on_data(const char *bytes, size_t len, void *arg)
 {
     struct reflector *reflector = arg;
@@ -176,12 +188,12 @@ static void on_data(const char *bytes, size_t len, void *arg)
     int r;
 
     reflector_enter(reflector);
-    reflector->heard_ns = clock_monotonic_ns();
     reflector->outcome.bytes += len;
     if (reflector->plan.step == REFLECTOR_LIST)
         r = splitter_feed(&reflector->splitter, bytes, len, &err);
     else
         r = framer_feed(&reflector->framer, bytes, len);
+    note_progress(reflector, len);
     if (r < 0 && !reflector->dying) {
         if (r != -ECANCELED)
             reflector->outcome.lost = true;
@@ -250,6 +262,7 @@ static void begin_step(struct reflector *reflector)
     struct error err = {0};
 
     reflector->outcome = (struct reflector_outcome){0};
+    reflector->untold = 0;
     reflector->started_ns = clock_monotonic_ns();
     int r = make_path(reflector, &path);
     if (r < 0)
@@ -333,6 +346,8 @@ int reflector_new(struct kube_client *client, const struct reflector_options *op
         r = copy_option(&reflector->field_selector, options->field_selector);
     if (r == 0)
         r = copy_option(&reflector->label_selector, options->label_selector);
+    if (r == 0)
+        r = reflector_lookups_init(reflector);
     if (r == 0)
         r = loop_timer_new(kube_client_loop(client), on_timer, reflector, &reflector->timer);
     if (r == 0)

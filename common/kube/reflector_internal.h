@@ -8,8 +8,8 @@
 #include "common/kube/splitter.h"
 #include "common/kube/stream.h"
 
-/* What reflector.c (requests and their order) and reflector_objects.c (objects and the cache)
- * share. */
+/* What reflector.c (requests and their order), reflector_objects.c (objects and the cache) and
+ * reflector_lookups.c (objects that can't be read) share. */
 struct lookup;
 
 struct reflector {
@@ -26,15 +26,20 @@ struct reflector {
     struct kube_cache *cache;
     struct framer framer;
     struct splitter splitter;
-    struct lookup *lookups;
-    unsigned int lookup_count;
+    struct lookup *lookups;          /* by name, the oldest first */
+    struct loop_timer *lookup_timer; /* the wait before the next, where they fail */
+    unsigned int lookups_active;
+    unsigned int lookup_failures; /* in a row */
+    bool lookups_wait;
     bool partial; /* this list had an item that could not even be named: nothing is swept */
 
     struct kube_call *call;   /* the request under way, or */
     struct loop_timer *timer; /* the wait before it; also looks after a silent one */
     struct reflector_outcome outcome;
     uint64_t started_ns;
-    uint64_t heard_ns; /* last byte of a list or watch, CLOCK_MONOTONIC */
+    uint64_t heard_ns; /* when a list or watch last made progress, CLOCK_MONOTONIC */
+    bool told;         /* an item or line has ended in the bytes at hand */
+    size_t untold;     /* bytes since one did, or since so many of them were taken for progress */
 
     struct reflector_stats stats;
     unsigned int depth; /* entries from client or loop on the stack: freeing waits for them */
@@ -52,4 +57,22 @@ int reflector_take_line(const char *line, size_t len, bool oversized, void *arg)
 /* The list is complete: tells the consumer of what it did not show. */
 void reflector_sweep(struct reflector *reflector);
 
+/* An object as it is now. 0; -EBADMSG if it can't be taken in; -ECANCELED. */
+int reflector_upsert(struct reflector *reflector, const cJSON *object);
+
+/* It is gone. With a uid, the object of that uid: a word about one that had its name before comes
+ * from a cache that lags. 0 or -ECANCELED. */
+int reflector_forget(struct reflector *reflector, const char *name_space, const char *name,
+                     const char *uid);
+
+int reflector_lookups_init(struct reflector *reflector);
+void reflector_lookups_done(struct reflector *reflector);
+
+/* Asks for an object's metadata and tells the consumer of that. -EBUSY, -ENOMEM. */
+int reflector_look_up(struct reflector *reflector, const struct scan_identity *identity);
+
+/* A word about the object that is newer than the GET makes its answer worthless; uid as in
+ * reflector_forget(). */
+void reflector_drop_lookup(struct reflector *reflector, const char *name_space, const char *name,
+                           const char *uid);
 void reflector_drop_lookups(struct reflector *reflector);

@@ -16,6 +16,21 @@ struct transport {
     bool busy;
 };
 
+/*
+ * A socket of libcurl's. Before 8.0 libcurl goes on waiting for it to be writable while the peer
+ * takes no more of a body (HTTP/2 flow control), which it always is: the loop would spin until the
+ * peer says something. So a socket that has been writable many times with nothing to read rests
+ * between two times.
+ */
+struct watch {
+    struct transport *transport;
+    struct loop_io *io;
+    struct loop_timer *timer; /* the end of its rest */
+    unsigned int events;      /* what libcurl waits for */
+    unsigned int writes;      /* times in a row */
+    bool resting;
+};
+
 /* Removal must happen before `done`, which may free the easy handle; the message dies with it. */
 static bool give_done(struct transport *transport)
 {
@@ -50,15 +65,46 @@ static void act(struct transport *transport, curl_socket_t fd, int events)
     leave(arg);
 }
 
+static int set_watch(struct watch *watch)
+{
+    return loop_io_set(watch->io, watch->events & ~(watch->resting ? LOOP_WRITE : 0u));
+}
+
+static void on_rested(void *arg)
+{
+    struct watch *watch = arg;
+
+    watch->resting = false;
+    (void)set_watch(watch);
+}
+
+static void rest_if_idle(struct watch *watch, unsigned int events)
+{
+    bool was_resting = watch->resting;
+
+    watch->writes = events & LOOP_READ ? 0 : watch->writes + 1;
+    watch->resting =
+        watch->writes > MAX_KUBE_WRITES && loop_timer_arm(watch->timer, KUBE_WRITE_REST_MS) == 0;
+    if (watch->resting == was_resting)
+        return;
+    if (!watch->resting)
+        loop_timer_disarm(watch->timer);
+    (void)set_watch(watch);
+}
+
 static void on_io(int fd, unsigned int events, void *arg)
 {
+    struct watch *watch = arg;
     int mask = 0;
+
+    rest_if_idle(watch, events);
 
     if (events & LOOP_READ)
         mask |= CURL_CSELECT_IN;
     if (events & LOOP_WRITE)
         mask |= CURL_CSELECT_OUT;
-    act(arg, fd, mask);
+    /* The watch may be gone afterwards. */
+    act(watch->transport, fd, mask);
 }
 
 static void on_timer(void *arg)
@@ -78,15 +124,42 @@ static int timer_function(CURLM *multi, long timeout_ms, void *arg)
     return loop_timer_arm(transport->timer, (uint64_t)timeout_ms) < 0 ? -1 : 0;
 }
 
+static void free_watch(struct watch *watch)
+{
+    if (!watch)
+        return;
+    loop_io_free(watch->io);
+    loop_timer_free(watch->timer);
+    free(watch);
+}
+
+static int new_watch(struct transport *transport, curl_socket_t fd, unsigned int events)
+{
+    struct watch *watch = calloc(1, sizeof(*watch));
+
+    if (!watch)
+        return -ENOMEM;
+    watch->transport = transport;
+    watch->events = events;
+    int r = loop_timer_new(transport->loop, on_rested, watch, &watch->timer);
+    if (r == 0)
+        r = loop_io_new(transport->loop, fd, events, on_io, watch, &watch->io);
+    if (r == 0 && curl_multi_assign(transport->multi, fd, watch) != CURLM_OK)
+        r = -ENOMEM;
+    if (r < 0)
+        free_watch(watch);
+    return r;
+}
+
 static int socket_function(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
 {
     struct transport *transport = arg;
-    struct loop_io *io = socket_arg;
+    struct watch *watch = socket_arg;
     unsigned int events = 0;
 
     (void)easy;
     if (what == CURL_POLL_REMOVE) {
-        loop_io_free(io);
+        free_watch(watch);
         (void)curl_multi_assign(transport->multi, fd, NULL);
         return 0;
     }
@@ -94,12 +167,10 @@ static int socket_function(CURL *easy, curl_socket_t fd, int what, void *arg, vo
         events |= LOOP_READ;
     if (what & CURL_POLL_OUT)
         events |= LOOP_WRITE;
-    if (io)
-        return loop_io_set(io, events) < 0 ? -1 : 0;
-    if (loop_io_new(transport->loop, fd, events, on_io, transport, &io) < 0)
-        return -1;
-    (void)curl_multi_assign(transport->multi, fd, io);
-    return 0;
+    if (!watch)
+        return new_watch(transport, fd, events) < 0 ? -1 : 0;
+    watch->events = events;
+    return set_watch(watch) < 0 ? -1 : 0;
 }
 
 static int set_options(struct transport *transport)
@@ -115,6 +186,12 @@ static int set_options(struct transport *transport)
             CURLM_OK ||
         curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)MAX_KUBE_CONNECTIONS) != CURLM_OK)
         return -ENOMEM;
+#if LIBCURL_VERSION_NUM >= 0x081400
+    /* From 8.20 on the threads that look names up are the multi handle's, and its end waits for
+     * them. */
+    if (curl_multi_setopt(multi, CURLMOPT_QUICK_EXIT, 1L) != CURLM_OK)
+        return -ENOMEM;
+#endif
     return 0;
 }
 

@@ -5,6 +5,7 @@
  *
  *   dump                                  prints the cache and what it has taken to get there
  *   send ID METHOD RETRY_MS PATH [BODY]   makes a request; its answer is printed when it comes
+ *   urgent ID METHOD RETRY_MS PATH [BODY] the same, without waiting for a place
  *   cancel ID                             cancels it
  *
  * Every answer is a line of JSON. It ends, freeing everything, with its input.
@@ -17,18 +18,15 @@
 #include "common/log.h"
 #include "common/parse.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define COLLECTION "/apis/test.dev/v1/things"
 #define MAX_LINE   (8u << 20)
 
-/* As the API server's objects go by here: by number of their key, in no order. */
 struct object {
     struct object *next;
     char *key; /* namespace/name */
@@ -150,7 +148,7 @@ static void on_synced(void *arg)
 static void print_text(struct buf *text, const char *key, const char *value)
 {
     (void)buf_printf(text, "\"%s\":", key);
-    if (!value || json_string_append(text, value, strlen(value)) < 0)
+    if (!value || json_append_string(text, value, strlen(value)) < 0)
         (void)buf_append_str(text, "null");
 }
 
@@ -162,7 +160,7 @@ static void print_objects(const struct cache *cache, struct buf *text)
         for (const struct object *object = cache->objects[i]; object; object = object->next) {
             (void)buf_append_str(text, separator);
             (void)buf_append_char(text, '[');
-            (void)json_string_append(text, object->key, strlen(object->key));
+            (void)json_append_string(text, object->key, strlen(object->key));
             (void)buf_append_str(text, ",{");
             print_text(text, "uid", object->uid);
             (void)buf_append_char(text, ',');
@@ -230,7 +228,7 @@ static char *next_word(char **line)
     return strsep(line, " ");
 }
 
-static void send_request(struct cache *cache, char *line)
+static void send_request(struct cache *cache, char *line, bool urgent)
 {
     const char *id = next_word(&line);
     const char *method = next_word(&line);
@@ -253,6 +251,7 @@ static void send_request(struct cache *cache, char *line)
         .body = line,
         .body_len = line ? strlen(line) : 0,
         .retry_for_ms = retry_ms,
+        .urgent = urgent,
     };
     if (kube_client_send(cache->client, &made, on_answer, request, &request->call, &err) < 0) {
         fprintf(stderr, "%s\n", err.text);
@@ -281,8 +280,8 @@ static void obey(struct cache *cache, char *line)
 
     if (strcmp(word, "dump") == 0)
         dump(cache);
-    else if (strcmp(word, "send") == 0)
-        send_request(cache, line);
+    else if (strcmp(word, "send") == 0 || strcmp(word, "urgent") == 0)
+        send_request(cache, line, word[0] == 'u');
     else if (strcmp(word, "cancel") == 0)
         cancel(cache, line);
     else

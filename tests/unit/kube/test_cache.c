@@ -47,7 +47,7 @@ static void test_bounds(void **state)
     assert_int_equal(kube_cache_put(cache, "n", "b", "u", "1", uid), KUBE_CACHE_NEW);
     assert_int_equal(kube_cache_put(cache, "n", "c", "u", "1", uid), -ENOSPC);
     assert_int_equal(kube_cache_put(cache, "n", "b", "u", "2", uid), KUBE_CACHE_CHANGED);
-    assert_true(kube_cache_remove(cache, "n", "a", uid));
+    assert_true(kube_cache_remove(cache, "n", "a", "", uid));
     assert_int_equal(kube_cache_put(cache, "n", "c", "u", "1", uid), KUBE_CACHE_NEW);
     kube_cache_free(cache);
     kube_cache_free(NULL);
@@ -84,9 +84,13 @@ static void test_a_list_leaves_the_unseen(void **state)
     }
     assert_int_equal(gone, 100);
     assert_int_equal(kube_cache_count(cache), 200);
-    assert_false(kube_cache_remove(cache, "n", "r2", uid));
-    assert_true(kube_cache_remove(cache, "n", "r1", uid));
+    assert_false(kube_cache_remove(cache, "n", "r2", "", uid));
+    assert_true(kube_cache_remove(cache, "n", "r1", "", uid));
     assert_string_equal(uid, "r1");
+    /* A uid that the name had before, or will have, means another object. */
+    assert_false(kube_cache_remove(cache, "n", "r3", "older", uid));
+    assert_true(kube_cache_remove(cache, "n", "r3", "r3", uid));
+    assert_string_equal(uid, "r3");
     kube_cache_free(cache);
 }
 

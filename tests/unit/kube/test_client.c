@@ -350,6 +350,33 @@ static void test_a_refused_token_is_read_again(void **state)
     server_stop(&server);
 }
 
+/* The file is replaced after the token has expired: a request that has time waits for that. */
+static void test_a_refused_token_is_waited_for(void **state)
+{
+    (void)state;
+    const struct kube_request patient = {.method = "GET", .path = "/x", .retry_for_ms = 60000};
+    struct server server;
+    struct answer answer;
+
+    write_token("old");
+    server_start(&server, "[{\"status\": 401}, {\"status\": 401}, {\"status\": 401},"
+                          " {\"body\": \"ok\"}]");
+    set_text(&server.config.token_file, server_path("token"));
+    server_client(&server);
+    uint64_t began_ns = clock_monotonic_ns();
+    (void)send_to(&server, &patient, &answer);
+    for (int n = 0; n < 100 && server_count(&server, "GET") < 3; n++)
+        server_run_for(&server, 20);
+    write_token("new");
+    server_run(&server);
+    assert_int_equal(answer.status, 200);
+    assert_int_equal(server_count(&server, "Bearer new"), 1);
+    /* The second attempt was made at once, the others with back-off. */
+    assert_true(clock_monotonic_ns() - began_ns > 700000000u);
+    free(answer.body);
+    server_stop(&server);
+}
+
 static void test_a_token_that_can_not_be_read(void **state)
 {
     (void)state;
@@ -497,6 +524,7 @@ int main(void)
         cmocka_unit_test(test_tls),
         cmocka_unit_test(test_timeout_takes_another_connection),
         cmocka_unit_test(test_a_refused_token_is_read_again),
+        cmocka_unit_test(test_a_refused_token_is_waited_for),
         cmocka_unit_test(test_a_token_that_can_not_be_read),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_free_from_an_answer),

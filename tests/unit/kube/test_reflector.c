@@ -244,6 +244,37 @@ static const struct scenario scenarios[] = {
          EVENT("ADDED", OBJECT("a", "2", "6")) "," EVENT("MODIFIED", OBJECT("a", "2", "6")),
          "hold") "]",
      "+a@1 = -a(1) +a@6 ", "watch=", 2},
+    {"a late word about an object that had the name before",
+     "[" LIST("5", "", OBJECT("a", "2", "4")) "," WATCH(
+         EVENT("DELETED", OBJECT("a", "1", "3")) "," EVENT("ADDED", OBJECT("z", "3", "7")),
+         "hold") "]",
+     "+a@4 = +z@7 ", "watch=", 2},
+    {"such a word while the object that has it now is asked for",
+     "[" LIST("5", "", "") "," WATCH(
+         EVENT("ADDED",
+               "{\"metadata\": {\"name\": \"a\", \"namespace\": \"n\", \"uid\": \"2\", "
+               "\"resourceVersion\": \"6\"}, \"spec\": \"\\u0000\"}") "," EVENT("DELETED",
+                                                                                OBJECT("a", "1",
+                                                                                       "3")),
+         "hold") ", {\"match\": \"things/a\", \"delay\": 0.3, \"body\": {\"metadata\": {\"name\": "
+                 "\"a\", \"namespace\": \"n\", \"uid\": \"2\", \"resourceVersion\": \"6\"}}}]",
+     "= ~a@6 ", "things/a", 3},
+    {"metadata that is refused at first",
+     "[" LIST("5", "", "") "," WATCH(
+         EVENT("ADDED", "{\"metadata\": {\"name\": \"nul\", \"namespace\": \"n\", "
+                        "\"resourceVersion\": \"6\"}, \"spec\": \"\\u0000\"}"),
+         "hold") ", {\"match\": \"things/nul\", \"status\": 403}, {\"match\": \"things/nul\", "
+                 "\"body\": {\"metadata\": {\"name\": \"nul\", \"namespace\": \"n\", \"uid\": "
+                 "\"1\", \"resourceVersion\": \"6\"}}}]",
+     "= ~nul@6 ", "things/nul", 4},
+    {"metadata that can't be read either",
+     "[" LIST("5", "", "") "," WATCH(
+         EVENT("ADDED", "{\"metadata\": {\"annotations\": {\"x\": \"\\u0000\"}, \"name\": "
+                        "\"nul\", \"namespace\": \"n\", \"resourceVersion\": \"6\"}}"),
+         "hold") ", {\"match\": \"things/nul\", \"body\": {\"metadata\": {\"annotations\": {\"x\": "
+                 "\"\\u0000\"}, \"name\": \"nul\", \"namespace\": \"n\", \"uid\": \"1\", "
+                 "\"resourceVersion\": \"6\"}}}]",
+     "= ~nul@6 ", "things/nul", 3},
     {"a list in which an object was replaced",
      "[" LIST("5", "", OBJECT("a", "1", "1")) "," GONE("watch=") "," LIST(
          "6", "", OBJECT("a", "2", "3")) "," WATCH("", "hold") "]",
@@ -303,6 +334,64 @@ static void test_a_silent_watch_is_made_anew(void **state)
     assert_string_equal(buf_str(&consumer.told), "= +a@6 +z@7 ");
     assert_in_range(ms, 1200, 3000);
     assert_int_equal(reflector_stats(consumer.reflector).watches, 2);
+    stop(&consumer);
+}
+
+/* Bytes come all the time, but never the end of a line. */
+static void test_a_watch_that_trickles_is_made_anew(void **state)
+{
+    (void)state;
+    struct consumer consumer = {.until = "+z@7 "};
+    struct server server;
+
+    start(&consumer, &server,
+          "[" LIST("5", "", "") ", {\"match\": \"watch=\", \"chunks\": [\"{\", {\"sleep\": 0.4}, "
+                                "\" \", {\"sleep\": 0.4}, \" \", {\"sleep\": 0.4}, \" \", "
+                                "{\"sleep\": 0.4}, \" \", {\"sleep\": 0.4}, \" \", {\"sleep\": "
+                                "0.4}], \"then\": \"hold\"}," WATCH(
+                                    EVENT("ADDED", OBJECT("z", "2", "7")), "hold") "]",
+          1200);
+    uint64_t began_ns = clock_monotonic_ns();
+    server_run(&server);
+    uint64_t ms = (clock_monotonic_ns() - began_ns) / 1000000;
+    assert_string_equal(buf_str(&consumer.told), "= +z@7 ");
+    assert_in_range(ms, 1200, 2300);
+    stop(&consumer);
+}
+
+/* Objects that can't be read, more than are asked for at a time: all of them are told of, and the
+ * list is complete without them. */
+static void test_many_objects_that_can_not_be_read(void **state)
+{
+    (void)state;
+    cleanup_buf struct buf script = BUF_INIT(1u << 20);
+    struct consumer consumer = {0};
+    struct server server;
+    unsigned int told = 0;
+
+    assert_int_equal(buf_append_str(&script, "[{\"match\": \"limit=\", \"body\": {\"items\": ["),
+                     0);
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(buf_printf(&script,
+                                    "{\"metadata\": {\"name\": \"nul-%d\", \"namespace\": \"n\"}"
+                                    ", \"spec\": \"\\u0000\"}%s",
+                                    i, i < 199 ? "," : ""),
+                         0);
+    assert_int_equal(buf_append_str(&script, "], \"metadata\": {\"resourceVersion\": \"5\"}}},"
+                                             "{\"match\": \"things/nul\", \"sticky\": true, "
+                                             "\"delay\": 0.01, \"body\": {\"metadata\": "
+                                             "{\"name\": \"same\", \"namespace\": \"n\"}}}," WATCH(
+                                                 "", "hold") "]"),
+                     0);
+    start(&consumer, &server, buf_str(&script), 0);
+    for (int n = 0; n < 200 && told < 200; n++) {
+        server_run_for(&server, 50);
+        told = 0;
+        for (const char *at = buf_str(&consumer.told); (at = strstr(at, "~same@ ")); at++)
+            told++;
+    }
+    assert_int_equal(told, 200);
+    assert_int_equal(server_count(&server, "limit="), 1);
     stop(&consumer);
 }
 
@@ -417,6 +506,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scenarios),
         cmocka_unit_test(test_a_silent_watch_is_made_anew),
+        cmocka_unit_test(test_a_watch_that_trickles_is_made_anew),
+        cmocka_unit_test(test_many_objects_that_can_not_be_read),
         cmocka_unit_test(test_no_busy_loop),
         cmocka_unit_test(test_unhealthy_while_nothing_comes),
         cmocka_unit_test(test_a_handler_may_free_everything),
