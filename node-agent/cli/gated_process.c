@@ -8,6 +8,7 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -15,7 +16,20 @@
 #define EXIT_NOT_RUN 127
 #define CLEAR_OF_FDS 16 /* above what the program is given */
 
+#define MAX_SWEPT_FDS (1u << 20)
+
 /* From here on only what is async-signal-safe (signal-safety(7)), though we have no threads. */
+
+/* One by one where the call is refused: `sandboxrun doctor` is there to say so. */
+static void withhold(unsigned int first)
+{
+    struct rlimit limit = {.rlim_cur = MAX_SWEPT_FDS};
+    if (close_range(first, UINT_MAX, CLOSE_RANGE_CLOEXEC) == 0)
+        return;
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    for (unsigned int fd = first; fd < limit.rlim_cur && fd < MAX_SWEPT_FDS; fd++)
+        (void)fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+}
 
 static int place(const struct gated_program *program, size_t fd_count, int null_fd)
 {
@@ -32,8 +46,8 @@ static int place(const struct gated_program *program, size_t fd_count, int null_
     }
     if (dup2(null_fd, STDIN_FILENO) < 0 || dup2(null_fd, STDOUT_FILENO) < 0)
         return -errno;
-    unsigned int first = FIRST_FD + (unsigned int)fd_count;
-    return close_range(first, UINT_MAX, CLOSE_RANGE_CLOEXEC) < 0 ? -errno : 0;
+    withhold(FIRST_FD + (unsigned int)fd_count);
+    return 0;
 }
 
 static int set_signals(void)

@@ -233,10 +233,11 @@ static int wait_for_end(pid_t pid, const char *name, struct error *err)
 /* It ends when the jailer has, or at once if it never began: how is no matter. */
 static int stop_resolver(struct jailer_process *process, struct error *err)
 {
+    bool began = process->resolver.gate < 0;
     process->resolver.gate = fd_close(process->resolver.gate);
     pid_t pid = process->resolver.pid;
     process->resolver.pid = 0;
-    int r = pid > 0 ? wait_for_end(pid, "resolver", err) : 0;
+    int r = pid > 0 && began ? wait_for_end(pid, "resolver", err) : 0;
     if (r >= 0 && pid > 0)
         (void)waitpid(pid, NULL, 0);
     return r;
@@ -291,6 +292,9 @@ static int stop_jailer(struct jailer_process *process, struct error *err)
      * complains. */
     if (process->sock >= 0)
         (void)shutdown(process->sock, SHUT_WR);
+    /* A resolver that has not begun has a copy of the gate: closing ours alone is not seen. */
+    if (process->jailer.gate >= 0)
+        (void)shutdown(process->jailer.gate, SHUT_RDWR);
     process->jailer.gate = fd_close(process->jailer.gate);
     pid_t pid = process->jailer.pid;
     process->jailer.pid = 0;
@@ -312,7 +316,9 @@ static int stop_jailer(struct jailer_process *process, struct error *err)
 
 int jailer_process_stop(struct jailer_process *process, struct error *err)
 {
-    int r = stop_jailer(process, err);
-    int ended = stop_resolver(process, r < 0 ? NULL : err);
-    return r < 0 ? r : ended;
+    /* One that never began holds the other one's gate open, as a copy from its fork. */
+    int never_began = process->resolver.gate >= 0 ? stop_resolver(process, err) : 0;
+    int r = stop_jailer(process, never_began < 0 ? NULL : err);
+    int ended = stop_resolver(process, never_began < 0 || r < 0 ? NULL : err);
+    return never_began < 0 ? never_began : r < 0 ? r : ended;
 }

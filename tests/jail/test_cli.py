@@ -196,8 +196,9 @@ class TestBadInput(ScratchCase):
             "cpu too large": (HEAD + limits % "cpu: 1001m", "spec.resources.limits.cpu"),
             "cpu of zero": (HEAD + limits % "cpu: 0", "spec.resources.limits.cpu"),
             "unknown profile": (HEAD + "spec: {code: x, profile: Root}\n", "spec.profile"),
-            "profile that isn't offered": (HEAD + "spec: {code: x, profile: ToolCall}\n",
-                                           "spec.profile: ToolCall is not offered"),
+            "egress that allows nothing it could": (
+                HEAD + "spec: {code: x, profile: ToolCall, egress: [{ports: [{port: 22}]}]}\n",
+                "spec.egress[0].ports"),
             "egress without network": (HEAD + "spec: {code: x, egress: []}\n", "spec.egress"),
             "runtime with a path": (HEAD + "spec: {code: x, runtime: ../../etc}\n",
                                     "spec.runtime"),
@@ -276,7 +277,7 @@ class TestBadInput(ScratchCase):
     def test_nothing_runs_if_one_of_many_is_bad(self):
         good = self.put("good.yaml", json.dumps(document("print('ran')")))
         for bad in (self.put("bad.yaml", "kind: Pod\n"),
-                    self.put("no.yaml", json.dumps(document("x", profile="ToolCall")))):
+                    self.put("no.yaml", json.dumps(document("x", profile="Root")))):
             done = run(good, bad)
             self.assertEqual((done.returncode, done.stdout), (125, ""))
 
