@@ -495,7 +495,8 @@ static int take_over(struct retained *retained)
         r = each_file(retained, remove_orphan);
     if (r < 0)
         return r;
-    DL_SORT(retained->ended, by_end);
+    if (retained->ended)
+        DL_SORT(retained->ended, by_end);
     /* The bounds may have become narrower. */
     (void)make_room(retained, 0, false);
     drop_expired(retained);

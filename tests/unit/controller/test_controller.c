@@ -121,6 +121,8 @@ int kube_client_send(struct kube_client *client, const struct kube_request *requ
 
 void kube_call_cancel(struct kube_call *call)
 {
+    if (!call)
+        return;
     assert_non_null(call->fn);
     call->fn = NULL;
 }
