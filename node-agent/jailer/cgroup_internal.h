@@ -44,6 +44,7 @@ struct cgroup_system {
     int proc_fd;
     bool self;
     bool limits_swap; /* the kernel can; else the host must have none */
+    bool limits_tcp;  /* memory of sockets has a limit of its own: in the first version */
     unsigned int slot;
     char parent[256];
     char slot_name[CGROUP_SLOT_SIZE];

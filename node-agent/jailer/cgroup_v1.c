@@ -5,10 +5,13 @@
 
 #include "common/cleanup.h"
 #include "common/fd.h"
+#include "node-agent/jailer/limits.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/eventfd.h>
+
+#define TCP_LIMIT "memory.kmem.tcp.limit_in_bytes"
 
 static int v1_delegate(int dir_fd, const char *path, struct error *err)
 {
@@ -30,8 +33,13 @@ static int v1_prepare_slot(struct cgroup_system *system, uint64_t cpu_milli, str
     system->limits_swap = faccessat(memory_fd, "memory.memsw.limit_in_bytes", W_OK, 0) == 0;
 
     /* A limit that always stands also keeps the kernel from patching its own code at the first
-     * and last sandbox with one (static branch of the CFS bandwidth). */
-    char quota[CGROUP_VALUE_SIZE];
+     * and last sandbox with one (static branches of TCP's memory and of the CFS bandwidth). */
+    char quota[CGROUP_VALUE_SIZE], tcp[CGROUP_VALUE_SIZE];
+    system->limits_tcp = faccessat(memory_fd, TCP_LIMIT, W_OK, 0) == 0;
+    (void)snprintf(tcp, sizeof(tcp), "%llu", MAX_TCP_BYTES * MAX_SANDBOXES);
+    int r = system->limits_tcp ? cgroup_write(memory_fd, ".", TCP_LIMIT, tcp, err) : 0;
+    if (r < 0)
+        return r;
     (void)snprintf(quota, sizeof(quota), "%" PRIu64, cpu_milli * (CGROUP_PERIOD_US / 1000));
     return cgroup_write(cgroup_slot_fd(system, CGROUP_CPU), ".", "cpu.cfs_quota_us", quota, err);
 }
@@ -63,6 +71,17 @@ static int v1_set_cpu(struct cgroup_system *system, const struct cgroup *cgroup,
                         err);
 }
 
+/* A counter of its own: without a limit nothing would be counted, and a program that doesn't read
+ * could have all that the machine has for TCP. */
+static int v1_set_tcp(struct cgroup_system *system, const struct cgroup *cgroup,
+                      uint64_t memory_bytes, struct error *err)
+{
+    char text[CGROUP_VALUE_SIZE];
+    uint64_t bytes = memory_bytes < MAX_TCP_BYTES ? memory_bytes : MAX_TCP_BYTES;
+    (void)snprintf(text, sizeof(text), "%" PRIu64, bytes);
+    return cgroup_write(cgroup_slot_fd(system, CGROUP_MEMORY), cgroup->name, TCP_LIMIT, text, err);
+}
+
 static int v1_set_limits(struct cgroup_system *system, struct cgroup *cgroup,
                          const struct cgroup_limits *limits, struct error *err)
 {
@@ -75,6 +94,8 @@ static int v1_set_limits(struct cgroup_system *system, struct cgroup *cgroup,
     /* Memory and swap together, no more than memory alone: so there is no swap. */
     if (r >= 0 && system->limits_swap)
         r = cgroup_write(memory_fd, cgroup->name, "memory.memsw.limit_in_bytes", memory, err);
+    if (r >= 0 && system->limits_tcp)
+        r = v1_set_tcp(system, cgroup, limits->memory_bytes, err);
     if (r >= 0)
         r = v1_set_cpu(system, cgroup, limits->cpu_milli, err);
     if (r >= 0)

@@ -64,6 +64,9 @@
 #define NET_STOP_WITHIN_MS       8000
 #define NET_AGAIN_MS             10000u
 
+/* A slot with as many addresses of names as it can have is given no further one for so long. */
+#define NET_FULL_FOR_MS 5000u
+
 /* A slot whose last interface isn't gone yet is tried again so often. */
 #define SLOT_AGAIN_MS 20u
 
@@ -86,6 +89,10 @@
 
 /* Files of /proc that are read at start. */
 #define MAX_PROC_FILE (1u << 20)
+
+/* What the kernel keeps for the TCP connections of a sandbox where that is no part of its memory,
+ * in the first version of cgroups; beyond it windows shrink, and senders wait. */
+#define MAX_TCP_BYTES (64ull << 20)
 
 /* Smallest limits a sandbox can live with, the same as the API's. */
 #define MIN_SANDBOX_MEMORY_BYTES (32ull << 20)

@@ -25,6 +25,7 @@ struct work {
     struct netlink route;
     struct sysctls sysctls;
     bool loaded;
+    uint64_t full_until_ns[NET_MAX_SLOTS]; /* nothing is added to a slot's names till then */
 };
 
 static int send_answer(const struct work *work, const struct net_answer *answer)
@@ -150,6 +151,7 @@ static void undo(struct work *work)
 static int take(struct work *work, const struct net_request *request)
 {
     struct net_answer answer = {.kind = NET_TAKEN, .slot = request->slot};
+    work->full_until_ns[request->slot] = 0;
     (void)nft_elements_take(&work->filter, work->helper->plan->jailer, request->slot,
                             &request->egress, &answer.error);
     return send_answer(work, &answer);
@@ -171,13 +173,21 @@ static int release(struct work *work, const struct net_request *request)
     return send_answer(work, &freed);
 }
 
+/* A transaction that fails waits for a grace period, and everybody with it: of a set that is full
+ * the kernel is not asked for each address. */
 static int allow(struct work *work, const struct net_request *request)
 {
     const struct net_allow *what = &request->allow;
+    uint64_t *full_until_ns = &work->full_until_ns[request->slot];
     struct net_answer answer = {
         .kind = NET_ALLOWED, .slot = request->slot, .sequence = what->sequence};
-    (void)nft_elements_allow(&work->filter, work->helper->plan->jailer, request->slot,
-                             &what->address, (uint8_t)what->ports, what->timeout_ms, &answer.error);
+    if (clock_boottime_ns() < *full_until_ns)
+        (void)error_set(&answer.error, ENFILE, "network slot %u has no room for an address",
+                        request->slot);
+    else if (nft_elements_allow(&work->filter, work->helper->plan->jailer, request->slot,
+                                &what->address, (uint8_t)what->ports, what->timeout_ms,
+                                &answer.error) == -ENFILE)
+        *full_until_ns = in_ms(NET_FULL_FOR_MS);
     return send_answer(work, &answer);
 }
 

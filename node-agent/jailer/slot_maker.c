@@ -27,11 +27,9 @@ static int furnish(struct workshop *workshop, struct netlink *ret_inside, int *r
     *ret_ns_fd = openat(workshop->maker->proc_fd, "self/ns/net", O_RDONLY | O_CLOEXEC);
     if (*ret_ns_fd < 0)
         return error_set_errno(err, errno, "open the network namespace of a slot");
-    if (workshop->maker->ipv6) {
-        int r = sysctls_seal_slot(workshop->sysctls.proc_fd, err);
-        if (r < 0)
-            return r;
-    }
+    int r = sysctls_seal_slot(workshop->sysctls.proc_fd, workshop->maker->ipv6, err);
+    if (r < 0)
+        return r;
     return netlink_open(ret_inside, NETLINK_ROUTE, err);
 }
 

@@ -149,6 +149,16 @@ static void begin_opening(struct lookup *lookup, const struct dns_answer *answer
     ask_jailer(lookup);
 }
 
+/* Whether or not there is such a name: that, too, would be telling. */
+static bool leads_inside(const struct dns_answer *answer)
+{
+    for (unsigned int i = 0; i < answer->cname_count; i++) {
+        if (!names_policy_is_public(&answer->cnames[i].target))
+            return true;
+    }
+    return false;
+}
+
 static void on_answer(const struct dns_answer *upstream, size_t bytes, void *arg)
 {
     struct lookup *lookup = arg;
@@ -164,6 +174,8 @@ static void on_answer(const struct dns_answer *upstream, size_t bytes, void *arg
     metrics_count_addresses(ADDRESS_FORBIDDEN, lookup->forbidden);
     if (answer.truncated)
         settle(lookup, OUTCOME_TRUNCATED, &answer);
+    else if (leads_inside(&answer))
+        settle_and_keep(lookup, OUTCOME_NAME, &answer);
     else if (answer.rcode == DNS_RCODE_NXDOMAIN)
         settle_and_keep(lookup, OUTCOME_NXDOMAIN, &answer);
     else if (answer.address_count == 0)

@@ -35,6 +35,13 @@ static bool is_public(const char *text)
     return true;
 }
 
+bool names_policy_is_public(const struct dns_name *name)
+{
+    char text[DNS_NAME_TEXT_SIZE];
+    dns_name_print(name, text);
+    return is_public(text);
+}
+
 enum names_verdict names_policy_judge(const struct proto_egress *egress,
                                       const struct dns_name *name, uint32_t *ret_ports)
 {

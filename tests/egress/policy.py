@@ -14,7 +14,7 @@ def peer_matches(peer, address):
 
 
 def port_matches(entry, protocol, port):
-    """"protocol defaults to TCP"; no port: all of them; endPort: "all ports from port to endPort"."""
+    """"protocol defaults to TCP"; no port: all of them; endPort: all from port to endPort."""
     if entry.get("protocol", "TCP") != protocol:
         return False
     first = entry.get("port")

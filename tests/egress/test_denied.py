@@ -3,9 +3,10 @@
 
 import json
 import socket
+import unittest
 
 import probes
-from case import EgressTest
+from case import EgressTest, need_root
 from helpers import internet as net
 from helpers import jailer_protocol as protocol
 from helpers.toolcall import local_run
@@ -204,8 +205,13 @@ class TestReports(EgressTest):
         self.assertEqual(result.finished["denied_network"], [("8.8.8.8", TCP, 23, 2)])
 
 
-class TestCommandLine(EgressTest):
+class TestCommandLine(unittest.TestCase):
     """`sandboxrun run -o json` on a node with nothing but itself."""
+
+    @classmethod
+    def setUpClass(cls):
+        need_root()
+        cls.internet = cls.enterClassContext(net.Internet())
 
     def run_status(self, code, *options, **spec):
         done = local_run(self.internet, code, *options, **spec)
@@ -215,7 +221,8 @@ class TestCommandLine(EgressTest):
     def test_status(self):
         tries = [["tcp", "203.0.114.99", 22, 1], ["udp", "2606:4700::1111", 443, 2],
                  ["tcp", "10.0.0.1", 80, 3], ["tcp", "8.8.8.8", 443, 1]]
-        code = TRIES + "try:\n    socket.getaddrinfo('metadata.example.net', 80)\nexcept OSError:\n    pass\n"
+        code = TRIES + ("try:\n    socket.getaddrinfo('metadata.example.net', 80)\n"
+                        "except OSError:\n    pass\n")
         status = self.run_status(code, args=[json.dumps(entry) for entry in tries])
         self.assertEqual(status["phase"], "Succeeded", status)
         self.assertEqual(json.loads(status["stdout"])[-1], "connected")

@@ -75,7 +75,7 @@ class TestNeighbours(EgressTest):
                          packets.ip(own[6], addresses[6], packets.ICMPV6,
                                     packets.echo_request(own[6], addresses[6]))]
                 answers = self.send(other, sent)
-                self.assertEqual({answer.kind for answer in answers} - {"rst", "unreachable"}, set())
+                self.assertLessEqual({answer.kind for answer in answers}, {"rst", "unreachable"})
             finished = held.kill()
             self.assertEqual(finished["end"], protocol.END_KILLED)
 
@@ -223,5 +223,6 @@ print(json.dumps([outcome, (time.monotonic() - begin) * 1000]))
             self.assertEqual([link["ifname"] for link in links], ["lo"])
             self.assertNotIn("UP", links[0]["flags"])
             for family in ("-4", "-6"):
-                self.assertEqual(held.run("ip", family, "route", "show", "table", "all").strip(), "")
+                routes = held.run("ip", family, "route", "show", "table", "all")
+                self.assertEqual(routes.strip(), "")
                 self.assertEqual(held.run("ip", family, "addr").strip(), "")

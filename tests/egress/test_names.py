@@ -27,7 +27,8 @@ for kind in ("udp", "tcp"):
         family = socket.AF_INET6 if ":" in server else socket.AF_INET
         begin = time.monotonic()
         try:
-            with socket.socket(family, socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM) as sock:
+            kinds = {"udp": socket.SOCK_DGRAM, "tcp": socket.SOCK_STREAM}
+            with socket.socket(family, kinds[kind]) as sock:
                 sock.settimeout(2)
                 sock.connect((server, 53))
                 data = question if kind == "udp" else len(question).to_bytes(2, "big") + question
@@ -73,7 +74,8 @@ class TestNames(EgressTest):
         servers = [line.split()[1] for line in lines if line.startswith("nameserver")]
         self.assertEqual(len(servers), 1)
         self.assertTrue(servers[0].startswith("198.19."), servers)
-        self.assertFalse([line for line in lines if line.startswith("search") and line.split()[1:] != ["."]])
+        self.assertFalse([line for line in lines
+                          if line.startswith("search") and line.split()[1:] != ["."]])
 
     def test_direct_questions_are_refused(self):
         servers = ["8.8.8.8", "1.1.1.1", net.DNS4, "2001:4860:4860::8888", net.NODE4,
@@ -112,7 +114,8 @@ class TestNames(EgressTest):
             name = f"{lie}.lies.example.net"
             truth = {"records": [[name, "A", 60, net.WEB4]]}
             self.internet.script(name, "A", [
-                {"records": [[name, "A", 60, "6.6.6.6"]], "lie": lie, "twice": truth | {"delay": 0.05}}])
+                {"records": [[name, "A", 60, "6.6.6.6"]], "lie": lie,
+                 "twice": truth | {"delay": 0.05}}])
             self.internet.script(name, "AAAA", [{}])
             with self.subTest(lie=lie):
                 (found, _), = self.lookup(name)

@@ -128,7 +128,8 @@ class TestNames(EgressTest):
         self.internet.address("mixed.example.net", *mixed)
         alias = [["alias.example.net", "CNAME", 60, "mixed.example.net"]]
         self.internet.script("alias.example.net", "A", [{"records": alias + [
-            ["mixed.example.net", "A", 60, "192.168.1.1"], ["mixed.example.net", "A", 60, net.WEB4]]}])
+            ["mixed.example.net", "A", 60, "192.168.1.1"],
+            ["mixed.example.net", "A", 60, net.WEB4]]}])
         self.internet.script("alias.example.net", "AAAA", [{"records": alias}])
         self.internet.address("inside.example.net", "192.168.1.1", "fd00::1", net.NODE_PUBLIC4)
         found = self.node.run_json(LOOKUPS, args=["mixed.example.net", "alias.example.net",
@@ -154,8 +155,9 @@ class TestNames(EgressTest):
         harmless = ("hop-by-hop", "destination options")
         self.assertEqual({name for name, outcome in results.items()
                           if outcome == "connected" and name not in harmless}, set(), results)
+        own = {net.NODE4, net.NODE6, net.NODE_PUBLIC6, "::"}
         forged = {source for source, _ in self.internet.arrived_pairs()
-                  if not source.startswith("fe80:")} - {net.NODE4, net.NODE6, net.NODE_PUBLIC6, "::"}
+                  if not source.startswith("fe80:")} - own
         self.assertEqual(forged, set())
         self.assert_nothing_arrived(FORBIDDEN4, FORBIDDEN6)
 
@@ -198,7 +200,8 @@ class TestByHand(EgressTest):
     def test_source_routes(self):
         self.send(self.held, [
             self.syn4(target, port, options=packets.source_route([hop], strict))
-            for target, hop in ((PUBLIC4, FORBIDDEN4), (FORBIDDEN4, PUBLIC4), (net.HOST4, FORBIDDEN4))
+            for target, hop in ((PUBLIC4, FORBIDDEN4), (FORBIDDEN4, PUBLIC4),
+                                (net.HOST4, FORBIDDEN4))
             for strict in (False, True) for port in (80, 443)])
         self.assertEqual(self.arrived(), {})
 
@@ -282,7 +285,8 @@ class TestByHand(EgressTest):
         sent = [packets.ipv4(self.own4, PUBLIC4, number, bytes(32)) for number in numbers]
         sent += [packets.ipv6(self.own6, PUBLIC6, number, bytes(32)) for number in numbers]
         inner = self.syn4(FORBIDDEN4, 80)
-        sent += [packets.ipv4(self.own4, PUBLIC4, 4, inner), packets.ipv6(self.own6, PUBLIC6, 4, inner)]
+        sent += [packets.ipv4(self.own4, PUBLIC4, 4, inner),
+                 packets.ipv6(self.own6, PUBLIC6, 4, inner)]
         self.send(self.held, sent)
         self.assertEqual(self.arrived(), {})
 
@@ -290,7 +294,8 @@ class TestByHand(EgressTest):
         """ICMP messages that speak of connections that there are not, and redirects."""
         quoted = packets.ipv4(PUBLIC4, self.own4, packets.TCP, packets.tcp(PUBLIC4, self.own4, 80))
         sent = []
-        for kind, code in ((3, 1), (3, 4), (5, 0), (5, 1), (9, 0), (10, 0), (11, 0), (12, 0), (13, 0)):
+        for kind, code in ((3, 1), (3, 4), (5, 0), (5, 1), (9, 0), (10, 0), (11, 0), (12, 0),
+                           (13, 0)):
             message = bytes([kind, code, 0, 0]) + packets.packed(FORBIDDEN4) + quoted
             total = packets.checksum(message)
             message = message[:2] + total.to_bytes(2, "big") + message[4:]
@@ -303,6 +308,7 @@ class TestByHand(EgressTest):
         sent = [packets.ipv4(self.own4, target, packets.TCP,
                              packets.tcp(self.own4, target, port, flags=flags, source_port=41000))
                 for target, port in ((FORBIDDEN4, 80), (PUBLIC4, 22), ("10.0.0.1", 443))
-                for flags in (packets.ACK, packets.RST, packets.SYN | packets.ACK, 0, 0x01, 0x29, 0x3F)]
+                for flags in (packets.ACK, packets.RST, packets.SYN | packets.ACK, 0, 0x01, 0x29,
+                              0x3F)]
         self.send(self.held, sent)
         self.assertEqual(self.arrived(), {})

@@ -8,7 +8,7 @@ import unittest
 
 import policy
 import ranges
-from case import EgressTest
+from case import EgressTest, need_root
 from helpers import internet as net
 from helpers import jailer_protocol as protocol
 from helpers.local import document
@@ -73,16 +73,18 @@ CASES = [
     ("a port that is not there, and one that is", [{"ports": [tcp(22), tcp(443)]}],
      only(A, B, C, D, E, ports=[443])),
     ("peers and ports of a rule hold together",
-     [{"to": [block(f"{A}/32")], "ports": [tcp(80)]}, {"to": [block(f"{C}/32")], "ports": [tcp(443)]}],
+     [{"to": [block(f"{A}/32")], "ports": [tcp(80)]},
+      {"to": [block(f"{C}/32")], "ports": [tcp(443)]}],
      {(A, 80), (C, 443)}),
     ("rules add up", [{"to": [block(f"{A}/32")], "ports": [tcp(80)]},
                       {"to": [block("93.184.215.0/24")], "ports": [tcp(443)]}],
      {(A, 80), (A, 443), (B, 443)}),
     ("private ranges stay closed", [{"to": [block("10.0.0.0/8")]}], set()),
     ("the metadata service stays closed",
-     [{"to": [block("169.254.169.254/32"), block("fd00:ec2::254/128"), block(f"{C}/32")]}], only(C)),
-    ("an exception reopens nothing", [{"to": [block("0.0.0.0/0", "8.0.0.0/8"), block("10.0.0.0/8")]}],
-     only(A, B, C)),
+     [{"to": [block("169.254.169.254/32"), block("fd00:ec2::254/128"), block(f"{C}/32")]}],
+     only(C)),
+    ("an exception reopens nothing",
+     [{"to": [block("0.0.0.0/0", "8.0.0.0/8"), block("10.0.0.0/8")]}], only(A, B, C)),
     ("the node's own address stays closed", [{"to": [block(f"{net.NODE_PUBLIC4}/32")]}], set()),
 ]
 
@@ -110,7 +112,8 @@ def connect(address, port):
         return type(error).__name__
 def lookup(name):
     try:
-        return sorted({entry[4][0] for entry in socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)})
+        found = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)
+        return sorted({entry[4][0] for entry in found})
     except OSError as error:
         return type(error).__name__
 outcomes = []
@@ -139,12 +142,13 @@ class TestPolicy(unittest.TestCase):
                 self.assertEqual(expected_by_policy(rules), reached)
 
 
-class TestRules(EgressTest):
+class TestRules(unittest.TestCase):
     """All cases in one go of the command line; one test for each."""
 
     @classmethod
     def setUpClass(cls):
-        super().setUpClass()
+        need_root()
+        cls.internet = cls.enterClassContext(net.Internet())
         documents = []
         for number, (_, rules, _) in enumerate(CASES):
             spec = {"profile": "ToolCall", "stdin": json.dumps(TRIED)}
@@ -260,7 +264,7 @@ class TestNamesInRules(EgressTest):
         outcomes = self.steps(
             [("short.example.net", 3)], ("lookup", "short.example.net"),
             ("connect", "151.101.7.7", 443), ("sleep", 2), ("connect", "151.101.7.7", 443),
-            ("sleep", 40), ("connect", "151.101.7.7", 443), ("lookup", "short.example.net"),
+            ("sleep", 13), ("connect", "151.101.7.7", 443), ("lookup", "short.example.net"),
             ("connect", "151.101.7.7", 443))
         found = ["151.101.7.7"]
         self.assertEqual(outcomes, [found, "connected", None, "connected", None, REFUSED, found,
@@ -272,7 +276,7 @@ class TestNamesInRules(EgressTest):
         code = ("import json, socket, time\n"
                 "address = socket.getaddrinfo('brief.example.net', 80, socket.AF_INET)[0][4][0]\n"
                 "sock = socket.create_connection((address, 80), 3)\n"
-                "time.sleep(40)\n"
+                "time.sleep(13)\n"
                 "try:\n    socket.create_connection((address, 80), 3)\n    again = 'connected'\n"
                 "except OSError as error:\n    again = type(error).__name__\n"
                 "sock.send(b'GET / HTTP/1.0\\r\\n\\r\\n')\nsock.settimeout(5)\n"

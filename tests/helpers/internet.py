@@ -74,8 +74,9 @@ table netdev arrivals {{
         type filter hook ingress device "{device}" priority 0; policy accept;
         meta protocol ip add @packets4 {{ ip saddr . ip daddr }}
         meta protocol ip6 add @packets6 {{ ip6 saddr . ip6 daddr }}
-        meta protocol ip meta l4proto {{ tcp, udp, icmp, sctp }} add @flows4 {{ ip daddr . meta l4proto . th dport }}
-        meta protocol ip6 meta l4proto {{ tcp, udp, icmpv6, sctp }} add @flows6 {{ ip6 daddr . meta l4proto . th dport }}
+        meta l4proto != {{ tcp, udp, icmp, icmpv6, sctp }} accept
+        meta protocol ip add @flows4 {{ ip daddr . meta l4proto . th dport }}
+        meta protocol ip6 add @flows6 {{ ip6 daddr . meta l4proto . th dport }}
     }}
 }}
 table inet everything {{
@@ -195,7 +196,8 @@ class Internet:
                           net__ipv6__ip_nonlocal_bind=1)
         self.world.ip(f"""\
 link set lo up
-link add name down0 address {HOST_MAC} type veth peer name up0 address {NODE_MAC} netns {self.node.pid}
+link add name down0 type veth peer name up0 netns {self.node.pid}
+link set down0 address {HOST_MAC}
 addr add {HOST4}/24 dev down0
 addr add {HOST6}/64 dev down0 nodad
 neigh add {NODE4} lladdr {NODE_MAC} nud permanent dev down0
@@ -206,6 +208,7 @@ link set down0 up
     def _link_node(self):
         self.node.ip(f"""\
 link set lo up
+link set up0 address {NODE_MAC}
 addr add {NODE4}/24 dev up0
 addr add {NODE6}/64 dev up0 nodad
 addr add {NODE_PUBLIC4}/32 dev up0

@@ -68,14 +68,16 @@ def _lie(lie, number, packet):
     if lie == "id":
         return struct.pack("!H", number ^ 0x5555) + packet[2:]
     if lie == "question":
-        return packet[:12] + encode_name("other.example") + packet[12 + len(packet[12:].split(b"\0")[0]) + 1:]
+        rest = packet[12 + packet[12:].index(b"\0") + 1:]
+        return packet[:12] + encode_name("other.example") + rest
     if lie == "query":
         return packet[:2] + bytes([packet[2] & 0x7F]) + packet[3:]
     if lie == "garbage":
         return packet[:2] + random.randbytes(200)
     if lie == "loop":
         at = len(packet)
-        return packet[:6] + b"\0\1" + packet[8:] + struct.pack("!HHHIH", 0xC000 | at, 1, 1, 60, 4) + bytes(4)
+        record = struct.pack("!HHHIH", 0xC000 | at, 1, 1, 60, 4) + bytes(4)
+        return packet[:6] + b"\0\2" + packet[8:] + record
     if lie == "short":
         return packet[:len(packet) - 3]
     if lie == "count":

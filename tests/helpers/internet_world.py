@@ -27,7 +27,6 @@ MIB = 1 << 20
 PATTERN = bytes((i * 7 + (i >> 8) * 13 + (i >> 16)) & 0xFF for i in range(MIB))
 SECRET = "SECRET"
 ECHO_PORT = 7
-CLOSED_PORT = 9  # nothing listens, and it is not redirected
 
 
 def pattern_digest(count):
@@ -172,6 +171,7 @@ async def main(directory):
     print(json.dumps({"ready": True}), flush=True)
     while line := await commands.readline():
         print(json.dumps(obey(json.loads(line), web, names)), flush=True)
+    os._exit(0)  # connections that are still open have nobody any more
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ addr add {PUBLIC6}/128 dev lo nodad
             words = line.split()
             if len(words) > 1 and words[0] in ("set", "map") and "elements = {" in line:
                 left[words[1]] = line[line.index("elements = {") :]
-        static = ("forbidden", "martian", "sources", "gateways", "marks", "starts", "answers",
+        static = ("forbidden", "martian", "sources", "gateways", "marks", "starts", "questions", "answers",
                   "refusals", "resolver")  # fmt: skip
         return {name: text for name, text in left.items() if not name.startswith(static)}
 

@@ -21,8 +21,9 @@ OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100000000")
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 MS_TMPFS, MS_PROC = 2 | 4, 1 | 2 | 4 | 8
 PR_SET_PDEATHSIG, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 1, 28, 38, 47
+PR_SET_DUMPABLE, PR_CAPBSET_DROP = 4, 24
 SECBIT_NO_SETUID_FIXUP = 4
-RLIMIT_NPROC, RLIMIT_NICE = 6, 13
+RLIMIT_FSIZE, RLIMIT_CORE, RLIMIT_NPROC, RLIMIT_MEMLOCK, RLIMIT_NICE = 1, 4, 6, 8, 13
 
 # The system call that is refused, the lock that must be named, a word of the text.
 CASES = [
@@ -33,6 +34,8 @@ CASES = [
     (f"mount:3={MS_PROC}", "mounts", "/proc"),
     (f"prlimit64:1={RLIMIT_NICE}", "rlimits", "RLIMIT_NICE"),
     (f"prlimit64:1={RLIMIT_NPROC}", "rlimits", "RLIMIT_NPROC"),
+    (f"prlimit64:1={RLIMIT_FSIZE}", "rlimits", "RLIMIT_FSIZE"),
+    (f"prlimit64:1={RLIMIT_MEMLOCK}", "rlimits", "RLIMIT_MEMLOCK"),
     ("setgroups", "user-namespace", "groups"),
     ("setresgid", "user-namespace", "gid"),
     ("setresuid", "user-namespace", "uid"),
@@ -40,11 +43,22 @@ CASES = [
     (f"prctl:0={PR_SET_SECUREBITS}:1={SECBIT_NO_SETUID_FIXUP}", "user-namespace", "capabilities"),
     (f"prctl:0={PR_CAP_AMBIENT}", "capabilities", "ambient"),
     (f"prctl:0={PR_SET_SECUREBITS}:1=1/1", "capabilities", "secure bits"),
+    # With 0 in place of an error: it seems to be done, and is not.
+    ("capset!0", "capabilities", "not empty"),
+    (f"prctl:0={PR_SET_NO_NEW_PRIVS}!0", "landlock", "Landlock"),
     (f"prctl:0={PR_SET_PDEATHSIG}", "parent-death", "death signal"),
     (f"prctl:0={PR_SET_NO_NEW_PRIVS}", "no-new-privs", "no_new_privs"),
     # SECCOMP_SET_MODE_FILTER; the jailer itself only asks for sizes.
     ("seccomp:0=1", "seccomp", "filter"),
     ("setsid", "exec", "session"),
+]
+
+# What the jailer needs for itself as well: without it, it does not even start.
+AT_START = [
+    (f"prctl:0={PR_CAPBSET_DROP}", "bounding set"),
+    (f"prctl:0={PR_SET_DUMPABLE}:1=0", "dumpable"),
+    (f"prlimit64:1={RLIMIT_CORE}", "RLIMIT_CORE"),
+    ("capset", "capabilities"),
 ]
 
 
@@ -80,6 +94,13 @@ class TestLocks(unittest.TestCase):
             with self.subTest(rule=rule), denying(rule) as jailer:
                 self.check_refused(jailer, lock, text)
                 self.assertEqual(jailer.stop(), 0)
+            self.assertTrue(parent_is_gone(PARENT))
+
+    def test_what_the_jailer_needs_too_is_named_at_its_start(self):
+        for rule, text in AT_START:
+            with self.subTest(rule=rule):
+                with self.assertRaisesRegex(RuntimeError, text):
+                    denying(rule).__enter__()
             self.assertTrue(parent_is_gone(PARENT))
 
     def test_the_wrapper_itself_changes_nothing(self):

@@ -3,11 +3,13 @@
 that stands for the node, with a resolver that the test plays. What may be reached is tests/egress.
 """
 
+import errno
 import json
 import os
 import random
 import re
 import signal
+import statistics
 import time
 import unittest
 
@@ -262,6 +264,20 @@ while True:
         self.assertEqual(resolver.allow(slot, generation, PUBLIC4), ESTALE)
         resolver.wait_for(lambda me: (slot, generation) in me.closed)
         self.assertEqual(settle_elements(self.world), {})
+
+    def test_more_addresses_than_there_is_room_for(self):
+        """Each is refused at once: a failed transaction of nftables takes 10 ms, and all wait."""
+        egress = protocol.encode_egress(names=[("*.example.org", 3)])
+        sandbox, slot, generation, _ = self.held(egress)
+        resolver = self.jailer.resolver
+        answers, took = [], []
+        for number in range(700):
+            begin = time.monotonic()
+            answers.append(resolver.allow(slot, generation, f"9.0.{number >> 8}.{number & 255}"))
+            took.append(time.monotonic() - begin)
+        self.assertEqual(answers, 512 * [0] + 188 * [errno.ENOSPC])
+        self.assertLess(statistics.median(took[513:]), 0.005)
+        self.finish(sandbox)
 
     def test_without_names_in_the_rules_none_is_opened(self):
         sandbox, slot, generation, _ = self.held(b"")

@@ -106,6 +106,22 @@ class TestNames(rig.ResolverTest):
         self.assertIn("metadata.google.internal", names)
         self.assertIn("a?b.example.com", names)
 
+    def test_an_alias_of_a_name_of_the_node_s_own_network(self):
+        """It says the same of one that there is, of one that there isn't, and of one that lies."""
+        self.open()
+        inside = "db.prod.svc.cluster.local"
+        answers = {
+            "there.example.com": [(inside, "A", 5, "10.96.0.7")],
+            "missing.example.com": [],
+            "public.example.com": [(inside, "A", 5, "8.8.4.4")],
+        }
+        for name, rest in answers.items():
+            self.upstream.script[name] = upstream.records((name, "CNAME", 60, inside), *rest)
+            for _ in range(2):  # the second one from what is kept
+                reply = self.ask(name, edns=1232)
+                self.assertEqual((reply.rcode, reply.records, reply.why), ("NXDOMAIN", [], 17), name)
+        self.assertEqual(set(self.denied(6)), set(answers))
+
     def test_each_address_is_opened_before_the_answer(self):
         generation = self.open(names=self.RULES)
         self.upstream.script["api.example.org"] = upstream.records(

@@ -4,12 +4,15 @@
  * How a packet from a slot is judged, in prerouting: behind connection tracking, before any address
  * is rewritten or any route is looked up, so that also what could not be routed is answered.
  *
- *   judge     forged source -> dropped; options -> refused; DNS to the gateway -> dns;
+ *   judge     options -> refused; DNS to the gateway -> dns;
  *             forbidden or local destination -> refused; known connection -> on;
  *             caps -> refused; map policies: public or rules_N, by the slot; else refused
  *   public    TCP 80 and 443
  *   rules_N   the sets of the run's own rules and names
  *   refuse_N  notes the target in the slot's own set, then answers at once
+ *
+ * Before that, and before connection tracking sees it, a forged source is dropped: what claims to
+ * be another's connection must not change what is known of it.
  *
  * Fragments are put together by connection tracking first, so that what is judged is whole.
  * Towards slots only answers pass, whoever sends them.
@@ -154,6 +157,9 @@ static void print_sets(struct printer *printer, const struct net_plan *plan)
         {"set starts { type ifname; size " TEXT(128) "; flags dynamic; limit rate over " TEXT(
              NFT_STARTS_A_SECOND) "/second burst " TEXT(NFT_STARTS_BURST) " packets;",
          NULL},
+        {"set questions { type ifname; size " TEXT(128) "; flags dynamic; limit rate over " TEXT(
+             NFT_QUESTIONS_A_SECOND) "/second burst " TEXT(NFT_QUESTIONS_BURST) " packets;",
+         NULL},
         {"set answers { type ifname; size " TEXT(128) "; flags dynamic; limit rate over " TEXT(
              NFT_ANSWERS_A_SECOND) "/second burst " TEXT(NFT_ANSWERS_BURST) " packets;",
          NULL},
@@ -237,7 +243,9 @@ static void print_judgement(struct printer *printer)
                    "  tcp dport { 80, 443 } accept\n"
                    "  goto refuse\n"
                    "}\n");
+    /* First of all, so that nobody has the resolver work more than its own limits let it. */
     print(printer, "chain dns {\n"
+                   "  add @questions { iifname } goto refuse\n"
                    "  ct state established accept\n"
                    "  ct state != new drop\n"
                    "  add @starts { iifname } goto refuse\n"
@@ -245,15 +253,18 @@ static void print_judgement(struct printer *printer)
                        NFT_LOOKUPS) " } goto refuse\n"
                                     "  ct mark set iifname map @marks accept\n"
                                     "}\n");
+    /* The routers on the way are nobody's business: none sees the last hop of a packet. An error
+     * about the resolver's word, which came too late, was never the program's. */
     print(printer, "chain judge {\n"
-                   "  meta nfproto ipv4 iifname . ip saddr != @sources4 counter name forged drop\n"
-                   "  meta nfproto ipv6 iifname . ip6 saddr != @sources6 counter name forged drop\n"
+                   "  ip ttl set 64\n"
+                   "  ip6 hoplimit set 64\n"
                    "  meta nfproto ipv4 ip hdrlength != 5 goto refuse\n"
                    "  meta nfproto ipv6 ip6 nexthdr != { tcp, udp, icmpv6 } goto refuse\n");
     for (unsigned int family = 4; family <= 6; family += 2)
         print(printer,
-              "  iifname . ip%s daddr @gateways%u meta l4proto { tcp, udp } th dport 53 goto dns\n",
-              family == 4 ? "" : "6", family);
+              "  iifname . ip%s daddr @gateways%u meta l4proto { tcp, udp } th dport 53 goto dns\n"
+              "  iifname . ip%s daddr @gateways%u ct state related drop\n",
+              family == 4 ? "" : "6", family, family == 4 ? "" : "6", family);
     print(printer, "  ip daddr @forbidden4 goto refuse\n"
                    "  ip6 daddr @forbidden6 goto refuse\n"
                    "  fib daddr type { local, broadcast, anycast, multicast } goto refuse\n"
@@ -269,6 +280,27 @@ static void print_judgement(struct printer *printer)
                                   "}\n");
 }
 
+/* Whoever else sends as a sandbox would be taken for it, by the resolver first of all. */
+static void print_sources(struct printer *printer, const struct net_plan *plan)
+{
+    const struct ip_prefix *parts[] = {&plan->part4, &plan->part6};
+    print(printer, "chain sources {\n"
+                   "  type filter hook prerouting priority raw; policy accept;\n");
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+        unsigned int family = parts[i]->address.family;
+        const char *six = family == IP_FAMILY_4 ? "" : "6";
+        char part[IP_PREFIX_TEXT_SIZE];
+        ip_prefix_print(parts[i], part);
+        print(printer,
+              "  iifname \"sbr%u-*\" meta nfproto ipv%u iifname . ip%s saddr != @sources%u "
+              "counter name forged drop\n"
+              "  iifname != \"sbr%u-*\" iifname != \"lo\" ip%s saddr %s counter name forged drop\n",
+              plan->jailer, family, six, family, plan->jailer, six, part);
+    }
+    print(printer, "}\n");
+}
+
+/* What another table has sent elsewhere was judged by an address where it doesn't go. */
 static void print_hooks(struct printer *printer, uint32_t k)
 {
     print(printer,
@@ -280,17 +312,19 @@ static void print_hooks(struct printer *printer, uint32_t k)
     print(printer,
           "chain input {\n"
           "  type filter hook input priority filter; policy accept;\n"
-          "  iifname \"sbr%u-*\" ct status dnat meta l4proto { tcp, udp } accept\n"
+          "  ct status dnat iifname . ct original ip daddr @gateways4 accept\n"
+          "  ct status dnat iifname . ct original ip6 daddr @gateways6 accept\n"
           "  iifname \"sbr%u-*\" goto refuse\n"
           "}\n",
-          k, k);
+          k);
     print(printer,
           "chain forward {\n"
           "  type filter hook forward priority filter; policy accept;\n"
+          "  iifname \"sbr%u-*\" ct status dnat goto refuse\n"
           "  oifname \"sbr%u-*\" ct state established,related accept\n"
           "  oifname \"sbr%u-*\" drop\n"
           "}\n",
-          k, k);
+          k, k, k);
     /* The answers of chain answer are connected to nothing that is tracked, in part. */
     print(printer,
           "chain output {\n"
@@ -339,6 +373,7 @@ int nft_text_print(const struct net_plan *plan, struct buf *text)
         print_slot(&printer, slot);
     print_refuse(&printer, plan);
     print_judgement(&printer);
+    print_sources(&printer, plan);
     print_hooks(&printer, plan->jailer);
     print_nat(&printer, plan);
     print(&printer, "}\n");

@@ -11,12 +11,14 @@
  */
 
 /* Caps of one slot, and the burst that each bears. */
-#define NFT_FLOWS            256 /* TCP connections at a time */
-#define NFT_LOOKUPS          512 /* tracked DNS exchanges: each for half a minute */
-#define NFT_STARTS_A_SECOND  100 /* new connections and lookups */
-#define NFT_STARTS_BURST     300
-#define NFT_ANSWERS_A_SECOND 2000 /* refusals that are answered */
-#define NFT_ANSWERS_BURST    500
+#define NFT_FLOWS              256 /* TCP connections at a time */
+#define NFT_LOOKUPS            512 /* tracked DNS exchanges: each for half a minute */
+#define NFT_STARTS_A_SECOND    100 /* new connections and lookups */
+#define NFT_STARTS_BURST       300
+#define NFT_QUESTIONS_A_SECOND 1000 /* packets to the resolver, whose own limit is a tenth */
+#define NFT_QUESTIONS_BURST    1000
+#define NFT_ANSWERS_A_SECOND   2000 /* refusals that are answered */
+#define NFT_ANSWERS_BURST      500
 
 /* Of each family; with a packet more the target is not told apart any more. */
 #define NFT_DENIED_SIZE 32u

@@ -142,15 +142,29 @@ void sysctls_close(struct sysctls *sysctls)
     sysctls->proc_fd = fd_close(sysctls->proc_fd);
 }
 
-int sysctls_seal_slot(int proc_fd, struct error *err)
+int sysctls_seal_slot(int proc_fd, bool ipv6, struct error *err)
 {
-    static const char *const names[] = {"sys/net/ipv6/conf/default/accept_ra",
-                                        "sys/net/ipv6/conf/default/autoconf"};
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        int r = write_value(proc_fd, names[i], "0");
-        if (r < 0)
+    static const struct slot_setting {
+        const char *name;
+        const char *value;
+        bool ipv6;
+        bool newer; /* than some kernels are */
+    } wanted[] = {
+        {"sys/net/ipv6/conf/default/accept_ra", "0", true, false},
+        {"sys/net/ipv6/conf/default/autoconf", "0", true, false},
+        /* A connection whose program has ended keeps the namespace as long as it waits for answers,
+         * which no one gives any more: it is to give up after one try, and to try soon. The second
+         * since Linux 6.15. */
+        {"sys/net/ipv4/tcp_orphan_retries", "1", false, false},
+        {"sys/net/ipv4/tcp_rto_max_ms", "5000", false, true},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+        if (wanted[i].ipv6 && !ipv6)
+            continue;
+        int r = write_value(proc_fd, wanted[i].name, wanted[i].value);
+        if (r < 0 && !(wanted[i].newer && r == -ENOENT))
             return error_set_errno(err, -r, "set sysctl %s of a slot",
-                                   names[i] + sizeof("sys/") - 1);
+                                   wanted[i].name + sizeof("sys/") - 1);
     }
     return 0;
 }

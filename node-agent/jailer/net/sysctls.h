@@ -45,5 +45,6 @@ void sysctls_restore(struct sysctls *sysctls);
 
 void sysctls_close(struct sysctls *sysctls);
 
-/* For the namespace of the caller, a slot's: nobody's advertisement sets an address or a route. */
-int sysctls_seal_slot(int proc_fd, struct error *err);
+/* For the namespace of the caller, a slot's: nobody's advertisement sets an address or a route, and
+ * no connection outlives its program for long. */
+int sysctls_seal_slot(int proc_fd, bool ipv6, struct error *err);

@@ -113,6 +113,36 @@ static void test_without_swap_accounting_its_file_is_left_alone(void **state)
     (void)fd_close(cgroup.oom_fd);
 }
 
+/* No more than that of memory; one that can't be set is no limit, and so a failure. */
+static void test_memory_of_connections_has_a_limit_of_its_own(void **state)
+{
+    static const struct {
+        uint64_t memory_bytes;
+        const char *tcp;
+    } cases[] = {{64ull << 20, "67108864"}, {32ull << 20, "33554432"}, {8ull << 30, "67108864"}};
+    struct fixture *fixture = *state;
+    fixture->system.limits_tcp = true;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct cgroup cgroup = {.name = ID, .oom_fd = -1};
+        struct cgroup_limits wanted = limits;
+        wanted.memory_bytes = cases[i].memory_bytes;
+        make_attributes(&fixture->scratch);
+        scratch_file(&fixture->scratch, "memory/" ID "/memory.kmem.tcp.limit_in_bytes", "");
+        assert_int_equal(cgroup_v1.set_limits(&fixture->system, &cgroup, &wanted, NULL), 0);
+        assert_string_equal(
+            scratch_read(&fixture->scratch, "memory/" ID "/memory.kmem.tcp.limit_in_bytes"),
+            cases[i].tcp);
+        (void)fd_close(cgroup.oom_fd);
+    }
+    struct cgroup cgroup = {.name = ID, .oom_fd = -1};
+    struct error err = {0};
+    make_attributes(&fixture->scratch);
+    assert_int_equal(
+        unlinkat(fixture->scratch.fd, "memory/" ID "/memory.kmem.tcp.limit_in_bytes", 0), 0);
+    assert_int_equal(cgroup_v1.set_limits(&fixture->system, &cgroup, &limits, &err), -ENOENT);
+    assert_non_null(strstr(err.text, "memory.kmem.tcp.limit_in_bytes"));
+}
+
 static void test_usage(void **state)
 {
     struct fixture *fixture = *state;
@@ -194,6 +224,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_limits_go_into_their_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_limit_that_cannot_be_set_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(test_without_swap_accounting_its_file_is_left_alone, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_memory_of_connections_has_a_limit_of_its_own, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_usage, setup, teardown),
         cmocka_unit_test_setup_teardown(test_create_needs_all_or_leaves_nothing, setup, teardown),

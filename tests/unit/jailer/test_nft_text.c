@@ -87,9 +87,9 @@ static void test_the_largest_table(void **state)
         assert_int_equal(count_of(buf_str(&text), kinds[i]), NET_MAX_SLOTS);
     const char *judge = strstr(buf_str(&text), "chain judge {");
     assert_non_null(judge);
-    static const char *const order[] = {
-        "@sources4", "@sources6",   "hdrlength", "@gateways4", "@forbidden4", "@forbidden6",
-        "fib daddr", "established", "@starts",   "@flows",     "@policies",   "goto refuse\n}"};
+    static const char *const order[] = {"hdrlength", "@gateways4",    "@forbidden4", "@forbidden6",
+                                        "fib daddr", "established",   "@starts",     "@flows",
+                                        "@policies", "goto refuse\n}"};
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         judge = strstr(judge, order[i]);
         assert_non_null(judge);
