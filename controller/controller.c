@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/random.h"
 #include "controller/controller_metrics.h"
+#include "controller/heartbeats.h"
 #include "controller/patch.h"
 
 #include <errno.h>
@@ -39,6 +40,8 @@ struct write {
 struct controller {
     struct kube_client *client;
     int64_t ttl_seconds;
+    const char *lease_namespace;
+    struct heartbeats heartbeats;
     struct nodes nodes;
     struct runs runs;
     struct plan plan;
@@ -47,6 +50,7 @@ struct controller {
     bool synced[WATCHED_COUNT];
     struct loop_timer *plan_timer; /* one at the end of this turn of the loop */
     struct loop_timer *wake_timer; /* for the next deadline */
+    struct loop_timer *tick_timer; /* for the lease clock */
     struct http_server *health;
     struct write *writes;
     unsigned int assigns_in_flight;
@@ -62,9 +66,19 @@ static bool is_synced(const struct controller *controller)
     return true;
 }
 
-/* However much changes in a turn of the loop, one plan is made of it. */
-static void plan_soon(struct controller *controller)
+/* The time by which silence is counted. */
+static int64_t steady_now(struct controller *controller)
 {
+    bool healthy = is_synced(controller);
+    for (unsigned int i = 0; i < WATCHED_COUNT && healthy; i++)
+        healthy = reflector_is_healthy(controller->reflectors[i]);
+    return heartbeats_now(&controller->heartbeats, healthy);
+}
+
+/* However much changes in a turn of the loop, one plan is made of it. */
+static void plan_soon(void *arg)
+{
+    struct controller *controller = arg;
     (void)loop_timer_arm(controller->plan_timer, 0);
 }
 
@@ -255,6 +269,8 @@ static void plan_now(void *arg)
         .runs = &controller->runs,
         .nodes = &controller->nodes,
         .now_us = clock_realtime_us(),
+        .steady_us = steady_now(controller),
+        .times = controller->heartbeats.times,
         .ttl_seconds = controller->ttl_seconds,
         .assign_room = MAX_ASSIGNS_IN_FLIGHT - controller->assigns_in_flight,
         .write_room = MAX_WRITES_IN_FLIGHT - controller->writes_in_flight,
@@ -262,6 +278,7 @@ static void plan_now(void *arg)
     plan_make(&input, &controller->plan);
     for (unsigned int i = 0; i < controller->plan.count; i++)
         perform(controller, &controller->plan.actions[i]);
+    heartbeats_after_plan(&controller->heartbeats);
     /* Without room for writes whoever is due stays due: the next answer plans again. */
     if (controller->writes_in_flight < MAX_WRITES_IN_FLIGHT)
         arm_wake_timer(controller, input.now_us);
@@ -331,6 +348,32 @@ static void node_gone(const char *name_space, const char *name, const char *uid,
     plan_soon(controller);
 }
 
+static void lease_changed(const cJSON *object, void *arg)
+{
+    struct controller *controller = arg;
+    (void)steady_now(controller);
+    heartbeats_set(&controller->heartbeats, object);
+    plan_soon(controller);
+}
+
+static void lease_gone(const char *name_space, const char *name, const char *uid, void *arg)
+{
+    struct controller *controller = arg;
+    (void)name_space;
+    (void)uid;
+    (void)steady_now(controller);
+    heartbeats_remove(&controller->heartbeats, name);
+    plan_soon(controller);
+}
+
+static void tick(void *arg)
+{
+    struct controller *controller = arg;
+    (void)loop_timer_arm(controller->tick_timer,
+                         controller->heartbeats.times.renew_ms / TICKS_PER_RENEWAL);
+    plan_now(controller);
+}
+
 static void mark_synced(struct controller *controller, enum watched watched)
 {
     bool before = is_synced(controller);
@@ -357,21 +400,34 @@ static void nodes_synced(void *arg)
     mark_synced(arg, WATCHED_NODES);
 }
 
+static void leases_synced(void *arg)
+{
+    mark_synced(arg, WATCHED_LEASES);
+}
+
 static int start_watches(struct controller *controller, struct error *err)
 {
-    static const struct {
+    cleanup_buf struct buf leases = BUF_INIT(MAX_LEASES_PATH);
+    int r = kube_lease_path(controller->lease_namespace, NULL, &leases);
+    if (r < 0)
+        return error_set_errno(err, -r, "can't watch leases");
+    const struct {
         const char *path;
         struct reflector_handlers handlers;
     } watches[WATCHED_COUNT] = {
         [WATCHED_RUNS] = {RUNS_PATH, {run_changed, run_gone, runs_synced}},
         [WATCHED_AGENTS] = {AGENTS_PATH, {agent_changed, agent_gone, agents_synced}},
         [WATCHED_NODES] = {NODES_PATH, {node_changed, node_gone, nodes_synced}},
+        [WATCHED_LEASES] = {buf_str(&leases), {lease_changed, lease_gone, leases_synced}},
     };
     for (unsigned int i = 0; i < WATCHED_COUNT; i++) {
-        const struct reflector_options options = {.path = watches[i].path,
-                                                  .name = watched_name((enum watched)i)};
-        int r = reflector_new(controller->client, &options, &watches[i].handlers, controller,
-                              &controller->reflectors[i], err);
+        const struct reflector_options options = {
+            .path = watches[i].path,
+            .label_selector = i == WATCHED_LEASES ? LEASE_LABEL_SELECTOR : NULL,
+            .name = watched_name((enum watched)i),
+        };
+        r = reflector_new(controller->client, &options, &watches[i].handlers, controller,
+                          &controller->reflectors[i], err);
         if (r < 0)
             return r;
     }
@@ -408,6 +464,8 @@ static int answer_metrics(struct buf *body, const char **ret_content_type, void 
     for (unsigned int i = 0; i < WATCHED_COUNT; i++)
         metric_add(errors, i,
                    (double)reflector_stats(controller->reflectors[i]).errors - errors->values[i]);
+    metric_set(&controller->metrics.lease_clock, 0,
+               lease_clock_runs(&controller->heartbeats.clock) ? 1 : 0);
     *ret_content_type = "text/plain; version=0.0.4";
     return controller_metrics_print(&controller->metrics, &controller->runs, &controller->nodes,
                                     body) < 0
@@ -438,13 +496,28 @@ int controller_new(struct kube_client *client, const struct controller_options *
         return error_set(err, ENOMEM, "out of memory");
     controller->client = client;
     controller->ttl_seconds = options->ttl_seconds;
+    controller->lease_namespace = options->lease_namespace;
+    controller->heartbeats = (struct heartbeats){
+        .nodes = &controller->nodes,
+        .runs = &controller->runs,
+        .answers = &controller->metrics.lease_asks,
+        .changed = plan_soon,
+        .arg = controller,
+    };
     runs_init(&controller->runs, &controller->nodes);
     controller_metrics_init(&controller->metrics);
     int r = loop_timer_new(loop, plan_now, controller, &controller->plan_timer);
     if (r == 0)
         r = loop_timer_new(loop, plan_now, controller, &controller->wake_timer);
+    if (r == 0)
+        r = loop_timer_new(loop, tick, controller, &controller->tick_timer);
+    if (r == 0)
+        r = loop_timer_arm(controller->tick_timer, 0);
     if (r < 0)
         (void)error_set_errno(err, -r, "can't make a timer");
+    if (r == 0)
+        r = heartbeats_init(&controller->heartbeats, client, options->lease_namespace,
+                            &options->lease_times, err);
     if (r == 0)
         r = start_watches(controller, err);
     if (r == 0)
@@ -469,6 +542,8 @@ void controller_free(struct controller *controller)
         kube_call_cancel(write->call);
         write_free(write);
     }
+    heartbeats_done(&controller->heartbeats);
+    loop_timer_free(controller->tick_timer);
     loop_timer_free(controller->plan_timer);
     loop_timer_free(controller->wake_timer);
     runs_done(&controller->runs);

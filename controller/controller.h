@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "common/api/lease_times.h"
 #include "common/error.h"
 #include "common/kube/client.h"
 
 #include <stdint.h>
 
 /*
- * The controller's effects: three watches feed what is known of runs and nodes, a plan is made
+ * The controller's effects: four watches feed what is known of runs and nodes, a plan is made
  * when something of it has changed or a time has come, and its actions are sent.
  */
 struct controller;
 
 struct controller_options {
-    int64_t ttl_seconds;        /* of a finished run that sets none */
-    const char *health_address; /* of /healthz, /readyz and /metrics; NULL: none */
+    int64_t ttl_seconds;         /* of a finished run that sets none */
+    const char *health_address;  /* of /healthz, /readyz and /metrics; NULL: none */
+    const char *lease_namespace; /* of the nodes' heartbeats; outlives the controller */
+    struct lease_times lease_times;
 };
 
 /* Starts at once, on the client's loop. */

@@ -3,7 +3,12 @@
 
 #include "common/cleanup.h"
 
-enum node_state { NODE_STATE_READY, NODE_STATE_UNSCHEDULABLE, NODE_STATE_NOT_READY };
+enum node_state {
+    NODE_STATE_READY,
+    NODE_STATE_UNSCHEDULABLE,
+    NODE_STATE_NOT_READY,
+    NODE_STATE_SILENT
+};
 
 static const double second_buckets[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
                                         0.5,   1,     2,     5,    10,   30,   60,  600};
@@ -11,12 +16,18 @@ static const double second_buckets[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0
 static const char *const phase_labels[] = {"Pending",   "Scheduled", "Running",
                                            "Succeeded", "Failed",    NULL};
 
-static const char *const state_labels[] = {"ready", "unschedulable", "not_ready", NULL};
+static const char *const state_labels[] = {"ready", "unschedulable", "not_ready", "silent", NULL};
+
+static const char *const answer_labels[] = {
+    [LEASE_ANSWER_SILENT] = "silent",
+    [LEASE_ANSWER_RENEWED] = "renewed",
+    [LEASE_ANSWER_FAILED] = "failed",
+    [LEASE_ANSWER_FAILED + 1] = NULL,
+};
 
 static const char *const watch_labels[] = {
-    [WATCHED_RUNS] = "sandboxruns",
-    [WATCHED_AGENTS] = "sandboxnodes",
-    [WATCHED_NODES] = "nodes",
+    [WATCHED_RUNS] = "sandboxruns", [WATCHED_AGENTS] = "sandboxnodes",
+    [WATCHED_NODES] = "nodes",      [WATCHED_LEASES] = "leases",
     [WATCHED_COUNT] = NULL,
 };
 
@@ -32,11 +43,12 @@ static const char *const outcome_labels[] = {
 };
 
 /* The reasons that a controller gives, and their labels. */
-static const enum run_reason failed_reasons[] = {RUN_REASON_CANCELLED, RUN_REASON_QUEUE_TIMEOUT,
-                                                 RUN_REASON_INVALID_SPEC,
-                                                 RUN_REASON_AGENT_RESTARTED, RUN_REASON_NODE_LOST};
-static const char *const failed_labels[] = {"Cancelled",      "QueueTimeout", "InvalidSpec",
-                                            "AgentRestarted", "NodeLost",     NULL};
+static const enum run_reason failed_reasons[] = {
+    RUN_REASON_CANCELLED,       RUN_REASON_QUEUE_TIMEOUT, RUN_REASON_INVALID_SPEC,
+    RUN_REASON_AGENT_RESTARTED, RUN_REASON_NODE_LOST,     RUN_REASON_INTERNAL_ERROR};
+static const char *const failed_labels[] = {
+    "Cancelled", "QueueTimeout",  "InvalidSpec", "AgentRestarted",
+    "NodeLost",  "InternalError", NULL};
 
 enum write_outcome write_outcome(int http_status)
 {
@@ -104,6 +116,16 @@ void controller_metrics_init(struct controller_metrics *metrics)
                          .type = METRIC_COUNTER,
                          .label = "collection",
                          .label_values = watch_labels},
+        .lease_asks = {.name = "sandboxrun_controller_lease_reads_total",
+                       .help = "Reads of a silent node's lease before its runs are given up, by "
+                               "what they told",
+                       .type = METRIC_COUNTER,
+                       .label = "outcome",
+                       .label_values = answer_labels},
+        .lease_clock = {.name = "sandboxrun_controller_lease_clock_running",
+                        .help = "1 while the silence of nodes is counted, 0 while a watch is not "
+                                "healthy or was not until lately",
+                        .type = METRIC_GAUGE},
     };
 }
 
@@ -119,6 +141,8 @@ static enum node_state node_state(const struct node *node)
 {
     if (!node->agent->ready)
         return NODE_STATE_NOT_READY;
+    if (!node->heartbeat.fresh)
+        return NODE_STATE_SILENT;
     return node->cordoned || node->tainted ? NODE_STATE_UNSCHEDULABLE : NODE_STATE_READY;
 }
 
@@ -141,9 +165,9 @@ int controller_metrics_print(struct controller_metrics *metrics, const struct ru
                              const struct nodes *nodes, struct buf *body)
 {
     struct metric *const all[] = {
-        &metrics->queue_seconds, &metrics->assign_seconds, &metrics->queue_length,
-        &metrics->runs,          &metrics->nodes,          &metrics->failed,
-        &metrics->deleted,       &metrics->writes,         &metrics->watch_errors,
+        &metrics->queue_seconds, &metrics->assign_seconds, &metrics->queue_length, &metrics->runs,
+        &metrics->nodes,         &metrics->failed,         &metrics->deleted,      &metrics->writes,
+        &metrics->watch_errors,  &metrics->lease_asks,     &metrics->lease_clock,
     };
     fill_gauges(metrics, runs, nodes);
     return metrics_print(all, ARRAY_SIZE(all), body);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/metrics.h"
+#include "controller/heartbeats.h"
 #include "controller/plan.h"
 
 /* How a write about a run ended. */
@@ -19,7 +20,7 @@ enum write_outcome {
 enum write_outcome write_outcome(int http_status);
 
 /* The collections that are watched. */
-enum watched { WATCHED_RUNS, WATCHED_AGENTS, WATCHED_NODES, WATCHED_COUNT };
+enum watched { WATCHED_RUNS, WATCHED_AGENTS, WATCHED_NODES, WATCHED_LEASES, WATCHED_COUNT };
 const char *watched_name(enum watched watched);
 
 struct controller_metrics {
@@ -32,6 +33,8 @@ struct controller_metrics {
     struct metric deleted;      /* after their TTL */
     struct metric writes;       /* by outcome */
     struct metric watch_errors; /* by collection */
+    struct metric lease_asks;   /* reads of Leases before runs are given up, by outcome */
+    struct metric lease_clock;  /* 1 while it runs */
 };
 
 void controller_metrics_init(struct controller_metrics *metrics);

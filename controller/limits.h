@@ -9,11 +9,20 @@
 #define MAX_RUN_KEY           512   /* "namespace/name", each at most MAX_RUN_NAME bytes */
 #define MAX_BLOCKED_REQUESTS  64    /* kinds of requests known to have no room, in one pass */
 #define MAX_NODE_LABELS       256   /* of one core Node; a node with more takes no new work */
+#define MAX_LEASE_ASKS        16    /* reads of Leases under way; the others' runs wait a little */
 #define MAX_TIMER_MS          60000 /* the wall clock may be set meanwhile */
 
-#define WAITING_AFTER_US 2000000  /* a run that waits longer is told why */
-#define BACKOFF_FIRST_US 500000   /* after a write that failed, doubled each time */
-#define BACKOFF_LAST_US  30000000 /* up to this */
-#define WRITE_RETRY_MS   5000     /* by the client, before the planner hears of it */
-#define ORPHAN_MIN_US    40000000 /* how long a lost agent's runs may still be reported: */
-#define ORPHAN_GRACE_US  20000000 /* the longer of both, this one added to the timeout */
+#define WAITING_AFTER_US  2000000  /* a run that waits longer is told why */
+#define BACKOFF_FIRST_US  500000   /* after a write that failed, doubled each time */
+#define BACKOFF_LAST_US   30000000 /* up to this */
+#define WRITE_RETRY_MS    5000     /* by the client, before the planner hears of it */
+#define ORPHAN_MIN_US     40000000 /* how long a lost agent's runs may still be reported: */
+#define ORPHAN_GRACE_US   20000000 /* the longer of both, this one added to the timeout */
+#define LEASE_ASK_US      1000000  /* after a read of a Lease that told nothing, it is read again */
+#define LEASE_LOOK_MS     5000     /* so long such a read may take */
+#define TICKS_PER_RENEWAL 5        /* the lease clock is advanced so often in a renewal interval */
+#define MAX_LEASE_STEPS                                                                            \
+    2 /* such intervals; a controller that did nothing for longer was stopped                      \
+       */
+#define MAX_LEASES_PATH 1024
+#define MIN_STEADY_US   100000 /* looks at a clock that may stand still are so far apart */

@@ -13,12 +13,20 @@
  *          │                                            ▼
  *          └── PATCH status, DELETE ◀── actions ◀── plan, scheduler   what is to be done
  *
- * Three reflectors follow SandboxRuns of all namespaces, SandboxNodes and core Nodes. Of a run a
+ * Four reflectors follow SandboxRuns of all namespaces, SandboxNodes, the Leases that the agents
+ * renew, and core Nodes. Of a run a
  * digest is kept (facts.h), never its code or output. Whatever changes marks a run to be looked
  * at; at the end of the loop's turn one plan is made of all changes. Nothing is planned before
- * each of the three has delivered its first list. The only other thing that starts a plan is one
- * timer for the earliest deadline of any run: an explanation, a queue timeout, a back-off, a TTL.
- * No timer is on the way from a created run to its assignment.
+ * each of them has delivered its first list. The only other things that start a plan are a timer
+ * for the earliest deadline of any run (an explanation, a queue timeout, a back-off, a TTL) and the
+ * tick of the lease clock. No timer is on the way from a created run to its assignment.
+ *
+ * Silence. How long a Lease has not changed is counted here, from when the last change was seen,
+ * never by times that others wrote. The clock for it begins at 0 with the process, and stands still
+ * while any watch is unhealthy, for a while after that, and while the process itself was stopped
+ * (lease_clock.h). A node that is silent for 40 s gets nothing new. When so much time has passed
+ * that everything it may have started is over (lease_times.h), its Lease is read once more from the
+ * API server itself: only if that shows no change either do its runs end as NodeLost.
  *
  * plan.c and scheduler.c decide, without I/O. What they decide is accounted for at once, so that
  * the next decision counts it, and sent by controller.c. A claim is one merge patch on the status:
@@ -30,7 +38,7 @@
  * Who dies                what happens
  *   this controller       runs under way go on; new ones wait for the next controller
  *   the API server        writes back off, watches come back by themselves, /readyz says so
- *   an agent              its node is not ready or has another instance; what was assigned to the
+ *   an agent              its node is silent, or has another instance; what was assigned to the
  *                         old one is reported or given back by the new one, and failed here when
  *                         neither can happen any more
  *
@@ -74,11 +82,14 @@ static int watch_signals(struct program *program, struct error *err)
 
 static int start(struct program *program, struct error *err)
 {
+    int r = kube_config_load(arg_kubeconfig, &program->config, err);
     const struct controller_options options = {
         .ttl_seconds = arg_ttl_seconds,
         .health_address = arg_health_address,
+        .lease_namespace =
+            arg_lease_namespace ? arg_lease_namespace : program->config.default_namespace,
+        .lease_times = arg_lease_times,
     };
-    int r = kube_config_load(arg_kubeconfig, &program->config, err);
     if (r == 0)
         r = loop_new(&program->loop, err);
     if (r == 0)

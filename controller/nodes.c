@@ -52,7 +52,7 @@ struct node *nodes_get(struct nodes *nodes, const char *name)
 
 void nodes_release(struct nodes *nodes, struct node *node)
 {
-    if (node->agent || node->has_core || node->runs)
+    if (node->agent || node->has_core || node->runs || node->heartbeat.exists)
         return;
     HASH_DEL(nodes->by_name, node);
     node_free(node);
@@ -169,6 +169,67 @@ void nodes_remove_core(struct nodes *nodes, const char *name)
     node->tainted = false;
     nodes->changed = true;
     nodes_release(nodes, node);
+}
+
+static bool was_renewed_lately(const struct kube_lease *lease, int64_t now_us,
+                               const struct lease_times *times)
+{
+    int64_t duration_us = (int64_t)times->duration_ms * 1000;
+    int64_t age_us = now_us - lease->renew_us;
+    return lease->renew_us > 0 && age_us < duration_us && age_us > -duration_us;
+}
+
+int nodes_set_lease(struct nodes *nodes, const cJSON *object, int64_t steady_us, int64_t now_us,
+                    const struct lease_times *times, struct error *err)
+{
+    struct kube_lease lease;
+    int r = kube_lease_decode(object, &lease, err);
+    if (r < 0)
+        return r;
+    struct node *node = nodes_get(nodes, lease.name);
+    if (!node)
+        return error_set(err, ENOMEM, "out of memory while reading a Lease");
+    struct node_heartbeat *heartbeat = &node->heartbeat;
+    bool renewed = !heartbeat->exists || strcmp(heartbeat->holder, lease.holder) != 0 ||
+                   strcmp(heartbeat->renewed, lease.renew_text) != 0;
+    /* Others may write labels to it: that is no sign of life. */
+    if (!renewed)
+        return 0;
+    if (!heartbeat->exists ||
+        steady_us - heartbeat->seen_us > (int64_t)lease_times_window_ms(times) * 1000)
+        heartbeat->resumed_us = steady_us;
+    heartbeat->moving = heartbeat->exists || was_renewed_lately(&lease, now_us, times);
+    heartbeat->exists = true;
+    heartbeat->seen_us = steady_us;
+    heartbeat->asked_us = 0;
+    memcpy(heartbeat->holder, lease.holder, sizeof(heartbeat->holder));
+    memcpy(heartbeat->renewed, lease.renew_text, sizeof(heartbeat->renewed));
+    return 0;
+}
+
+void nodes_remove_lease(struct nodes *nodes, const char *name, int64_t steady_us)
+{
+    struct node *node = nodes_find(nodes, name);
+    if (!node || !node->heartbeat.exists)
+        return;
+    node->heartbeat.exists = false;
+    node->heartbeat.moving = false;
+    node->heartbeat.seen_us = steady_us;
+    node->heartbeat.asked_us = 0;
+    node->heartbeat.holder[0] = node->heartbeat.renewed[0] = '\0';
+    nodes_release(nodes, node);
+}
+
+void nodes_age(struct nodes *nodes, int64_t steady_us, int64_t duration_us)
+{
+    for (struct node *node = nodes->by_name; node; node = node->hh.next) {
+        struct node_heartbeat *heartbeat = &node->heartbeat;
+        bool fresh = heartbeat->moving && steady_us - heartbeat->seen_us < duration_us &&
+                     node->agent && strcmp(heartbeat->holder, node->agent->instance) == 0;
+        if (fresh != heartbeat->fresh)
+            nodes->changed = true;
+        heartbeat->fresh = fresh;
+    }
 }
 
 void node_take(struct node *node, const struct run_request *request)

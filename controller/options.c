@@ -12,6 +12,9 @@
 
 const char *arg_kubeconfig;
 const char *arg_health_address;
+const char *arg_lease_namespace;
+struct lease_times arg_lease_times = {.duration_ms = DEFAULT_LEASE_DURATION_MS,
+                                      .renew_ms = DEFAULT_LEASE_RENEW_MS};
 int64_t arg_ttl_seconds = DEFAULT_TTL_SECONDS;
 enum log_level arg_log_level = LOG_LEVEL_INFO;
 
@@ -20,6 +23,9 @@ enum {
     OPTION_TTL,
     OPTION_LOG_LEVEL,
     OPTION_HEALTH,
+    OPTION_LEASE_NAMESPACE,
+    OPTION_LEASE_DURATION,
+    OPTION_LEASE_RENEW,
     OPTION_HELP,
     OPTION_VERSION
 };
@@ -35,6 +41,15 @@ static const char help[] =
     "                          spec.ttlSecondsAfterFinished; default: 600\n"
     "  --health-address ADDR   serve /healthz, /readyz and /metrics at HOST:PORT or :PORT;\n"
     "                          default: not served\n"
+    "  --lease-namespace NAME  where the agents' heartbeats are, Leases of their nodes' names;\n"
+    "                          default: the namespace of the token, or of the kubeconfig's context\n"
+    "  --lease-duration DURATION\n"
+    "                          a node whose lease has not changed for so long gets no new runs;\n"
+    "                          its runs fail as NodeLost when they must be over too; at least three\n"
+    "                          times the interval; default: 40s\n"
+    "  --lease-renew-interval DURATION\n"
+    "                          how often agents renew. Both must be what the agents are given;\n"
+    "                          default: 10s\n"
     "  --log-level LEVEL       debug, info, warn or error; default: info\n"
     "  --help                  print this text\n"
     "  --version               print the version\n"
@@ -46,10 +61,19 @@ static const struct option long_options[] = {
     {"ttl-seconds-after-finished", required_argument, NULL, OPTION_TTL},
     {"log-level", required_argument, NULL, OPTION_LOG_LEVEL},
     {"health-address", required_argument, NULL, OPTION_HEALTH},
+    {"lease-namespace", required_argument, NULL, OPTION_LEASE_NAMESPACE},
+    {"lease-duration", required_argument, NULL, OPTION_LEASE_DURATION},
+    {"lease-renew-interval", required_argument, NULL, OPTION_LEASE_RENEW},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {0},
 };
+
+static int set_duration(const char *name, uint64_t *ms, struct error *err)
+{
+    int r = lease_times_parse(name, optarg, ms, err);
+    return r < 0 ? r : 1;
+}
 
 static int set_option(int option, struct error *err)
 {
@@ -73,6 +97,16 @@ static int set_option(int option, struct error *err)
     case OPTION_HEALTH:
         arg_health_address = optarg;
         return 1;
+    case OPTION_LEASE_NAMESPACE:
+        if (!parse_is_dns_label(optarg))
+            return error_set(err, EINVAL, "--lease-namespace: \"%.64s\" is no name of a namespace",
+                             optarg);
+        arg_lease_namespace = optarg;
+        return 1;
+    case OPTION_LEASE_DURATION:
+        return set_duration("lease-duration", &arg_lease_times.duration_ms, err);
+    case OPTION_LEASE_RENEW:
+        return set_duration("lease-renew-interval", &arg_lease_times.renew_ms, err);
     case OPTION_HELP:
         (void)fputs(help, stdout);
         return 0;
@@ -101,5 +135,6 @@ int options_parse(int argc, char **argv, struct error *err)
     }
     if (optind < argc)
         return error_set(err, EINVAL, "%.64s: takes no arguments; see --help", argv[optind]);
-    return 1;
+    int r = lease_times_check(&arg_lease_times, err);
+    return r < 0 ? r : 1;
 }

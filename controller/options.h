@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "common/api/lease_times.h"
 #include "common/error.h"
 #include "common/log.h"
 
@@ -9,6 +10,8 @@
 /* The command line, as read by options_parse(). */
 extern const char *arg_kubeconfig; /* NULL: in-cluster configuration */
 extern const char *arg_health_address;
+extern const char *arg_lease_namespace; /* NULL: that of the credentials */
+extern struct lease_times arg_lease_times;
 extern int64_t arg_ttl_seconds;
 extern enum log_level arg_log_level;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/plan.h"
 
+#include "controller/node_loss.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +24,11 @@ struct planner {
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 static struct action *add_action(struct planner *p, enum action_kind kind, struct run_digest *run,
@@ -90,35 +97,84 @@ static bool agent_is_gone(const struct run_digest *run)
                     strcmp(node->agent->instance, run->facts.agent_instance) != 0);
 }
 
-/* An agent that has started anew reports what it finds in its spool, and gives back what it never
- * started; a jailer that lost its agent has ended what was running. Only when all that must be
- * over, and the deadline of the run too, is nobody left who could end it. */
+static void describe_loss(const struct run_digest *run, enum loss_verdict verdict,
+                          int64_t steady_us, char *text, size_t size)
+{
+    const char *node = run->facts.node_name;
+    int64_t silent_s = (steady_us - run->node->heartbeat.seen_us) / US_PER_SECOND;
+    int64_t orphaned_s = (steady_us - run->orphaned_us) / US_PER_SECOND;
+    if (verdict == LOSS_NODE_LOST)
+        (void)snprintf(text, size,
+                       "the agent on node %s has not renewed its lease for %" PRId64
+                       " s; the run is not started again",
+                       node, silent_s);
+    else if (verdict == LOSS_NO_AGENT)
+        (void)snprintf(text, size,
+                       "node %s has had no agent for %" PRId64 " s; the run is not started again",
+                       node, orphaned_s);
+    else if (verdict == LOSS_AGENT_RESTARTED)
+        (void)snprintf(text, size,
+                       "the agent on node %s was restarted and has not reported this run for "
+                       "%" PRId64 " s; it is not started again",
+                       node, orphaned_s);
+    else
+        (void)snprintf(text, size,
+                       "node %s is alive and has not finished the run %u s past its "
+                       "timeoutSeconds of %" PRIu32,
+                       node, OVERDUE_MS / 1000, run->facts.timeout_seconds);
+}
+
+static void fail_lost(struct planner *p, struct run_digest *run, enum loss_verdict verdict)
+{
+    static const enum run_reason reasons[] = {
+        [LOSS_NODE_LOST] = RUN_REASON_NODE_LOST,
+        [LOSS_NO_AGENT] = RUN_REASON_NODE_LOST,
+        [LOSS_AGENT_RESTARTED] = RUN_REASON_AGENT_RESTARTED,
+        [LOSS_OVERDUE] = RUN_REASON_INTERNAL_ERROR,
+    };
+    char message[MAX_ACTION_MESSAGE];
+    describe_loss(run, verdict, p->in->steady_us, message, sizeof(message));
+    fail(p, run, reasons[verdict], message);
+}
+
+/* The lease clock may stand still: then the next look finds that it was too early. */
+static int64_t steady_to_wall(const struct planner *p, int64_t steady_us)
+{
+    int64_t wait_us = steady_us - p->in->steady_us;
+    return steady_us == INT64_MAX
+               ? INT64_MAX
+               : p->in->now_us + (wait_us > MIN_STEADY_US ? wait_us : MIN_STEADY_US);
+}
+
 static int64_t plan_assigned(struct planner *p, struct run_digest *run)
 {
-    const struct run_facts *facts = &run->facts;
-    if (!agent_is_gone(run)) {
-        run->orphaned_us = 0;
+    struct node *node = run->node;
+    int64_t again_us;
+    if (!node)
         return INT64_MAX;
-    }
-    if (run->orphaned_us == 0)
-        run->orphaned_us = p->in->now_us;
-    int64_t grace_us = (int64_t)facts->timeout_seconds * US_PER_SECOND + ORPHAN_GRACE_US;
-    if (grace_us < ORPHAN_MIN_US)
-        grace_us = ORPHAN_MIN_US;
-    int64_t deadline = run->orphaned_us + grace_us;
-    if (p->in->now_us < deadline)
-        return deadline;
-
-    char message[MAX_ACTION_MESSAGE];
-    bool restarted = run->node->agent != NULL;
-    (void)snprintf(message, sizeof(message),
-                   restarted ? "the agent on node %s was restarted and has not reported this run "
-                               "for %" PRId64 " s; it is not started again"
-                             : "node %s has had no agent for %" PRId64
-                               " s; the run is not started again",
-                   facts->node_name, grace_us / US_PER_SECOND);
-    fail(p, run, restarted ? RUN_REASON_AGENT_RESTARTED : RUN_REASON_NODE_LOST, message);
-    return INT64_MAX;
+    if (run->since_us == 0)
+        run->since_us = p->in->steady_us;
+    if (node->heartbeat.seen_us == 0)
+        node->heartbeat.seen_us = p->in->steady_us;
+    if (!agent_is_gone(run))
+        run->orphaned_us = 0;
+    else if (run->orphaned_us == 0)
+        run->orphaned_us = p->in->steady_us;
+    const struct loss_facts facts = {
+        .now_us = p->in->steady_us,
+        .seen_us = node->heartbeat.seen_us,
+        .asked_us = node->heartbeat.asked_us,
+        .since_us = larger(run->since_us, node->heartbeat.resumed_us),
+        .orphaned_us = run->orphaned_us,
+        .has_agent = node->agent != NULL,
+        .timeout_seconds = run->facts.timeout_seconds,
+    };
+    enum loss_verdict verdict = loss_decide(&facts, &p->in->times, &again_us);
+    if (verdict == LOSS_ASK)
+        node->heartbeat.ask = p->in->nodes->asks = true;
+    else if (verdict != LOSS_NONE)
+        fail_lost(p, run, verdict);
+    return steady_to_wall(p, again_us);
 }
 
 static int64_t plan_finished(struct planner *p, struct run_digest *run)
@@ -272,6 +328,7 @@ void plan_make(const struct plan_input *input, struct plan *ret_plan)
         .write_room = input->write_room,
     };
     ret_plan->count = 0;
+    nodes_age(input->nodes, input->steady_us, (int64_t)input->times.duration_ms * 1000);
     while (p.write_room > 0) {
         struct run_digest *run = runs_next(input->runs, input->now_us);
         if (!run)

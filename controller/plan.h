@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "common/api/lease_times.h"
 #include "controller/limits.h"
 #include "controller/runs.h"
 #include "controller/scheduler.h"
 
 /*
  * From what is known to what is to be written. Pure: no clock, no I/O; it files what it has
- * decided in runs and nodes, so that the next plan counts it.
+ * decided in runs and nodes, so that the next plan counts it. Leases that are to be read before a
+ * run is given up are marked in nodes (node_heartbeat.ask).
  */
 
 enum action_kind {
@@ -30,6 +32,8 @@ struct plan_input {
     struct runs *runs;
     struct nodes *nodes;
     int64_t now_us;           /* wall clock, microseconds since 1970 */
+    int64_t steady_us;        /* lease clock (lease_clock.h), for what others' silence means */
+    struct lease_times times; /* of heartbeats */
     int64_t ttl_seconds;      /* of a run that sets none */
     unsigned int assign_room; /* assignments that may be started, at most MAX_ASSIGNS_IN_FLIGHT */
     unsigned int write_room;  /* other writes, at most MAX_WRITES_IN_FLIGHT */

@@ -255,11 +255,18 @@ static void set_times(struct run_digest *run, enum run_phase before, int64_t now
             facts->completion_us > 0 ? earlier(facts->completion_us, now_us) : now_us;
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 /* Moves facts into run and files it anew; what was learnt about the old version is forgotten. */
 static int replace_facts(struct runs *runs, struct run_digest *run, struct run_facts *facts,
                          int64_t now_us)
 {
     enum run_phase before = run->facts.phase;
+    if (facts->phase != before || !is_same_text(run->facts.sandbox_id, facts->sandbox_id))
+        run->since_us = run->orphaned_us = 0;
     unfile_run(runs, run);
     facts_done(&run->facts);
     run->facts = *facts;

@@ -15,6 +15,8 @@ struct run_digest {
     uint64_t sequence;   /* order of first sight */
     int64_t queued_us;   /* since when it waits */
     int64_t finished_us; /* when its TTL starts; 0 while it isn't terminal */
+    /* By the lease clock; 0: not yet looked at. */
+    int64_t since_us;    /* first looked at in this phase, assigned so */
     int64_t orphaned_us; /* since when its agent is known to be gone; 0: it isn't */
 
     bool writing;          /* a write is under way */

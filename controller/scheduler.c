@@ -52,6 +52,8 @@ enum node_verdict scheduler_check(const struct run_request *request, const struc
      * yet have said what it has: that says nothing of it. */
     if (!agent->ready)
         return NODE_NOT_READY;
+    if (!node->heartbeat.fresh)
+        return NODE_SILENT;
     if (!agent->profiles[request->profile])
         return NODE_WITHOUT_PROFILE;
     if (!has_runtime(agent, request->runtime))
@@ -129,8 +131,8 @@ enum wait_reason scheduler_wait_reason(const struct scheduler_choice *choice)
         return WAIT_NO_NODES;
     if (choice->counts[NODE_FULL] > 0 || choice->counts[NODE_FITS] > 0)
         return WAIT_NO_ROOM;
-    if (choice->counts[NODE_NOT_READY] + choice->counts[NODE_CORDONED] +
-            choice->counts[NODE_TAINTED] >
+    if (choice->counts[NODE_NOT_READY] + choice->counts[NODE_SILENT] +
+            choice->counts[NODE_CORDONED] + choice->counts[NODE_TAINTED] >
         0)
         return WAIT_NOT_READY;
     return WAIT_NO_MATCH;
@@ -156,6 +158,7 @@ static void describe(enum node_verdict verdict, const struct run_request *reques
         [NODE_CORDONED] = "cordoned",
         [NODE_TAINTED] = "tainted",
         [NODE_NOT_READY] = "not ready",
+        [NODE_SILENT] = "without a heartbeat of its agent",
         [NODE_FULL] = "full",
     };
     char memory[QUANTITY_TEXT_SIZE], cpu[QUANTITY_TEXT_SIZE];

@@ -18,6 +18,7 @@ enum node_verdict {
     NODE_CORDONED,
     NODE_TAINTED,
     NODE_NOT_READY,
+    NODE_SILENT, /* without a heartbeat */
     NODE_FULL,
     NODE_VERDICT_COUNT
 };

@@ -11,6 +11,7 @@
 #include "node-agent/agent/assignments.h"
 #include "node-agent/agent/health.h"
 #include "node-agent/agent/jailer_client.h"
+#include "node-agent/agent/node_lease.h"
 #include "node-agent/agent/node_status.h"
 #include "node-agent/agent/output_server.h"
 #include "node-agent/agent/preconditions.h"
@@ -50,7 +51,8 @@ struct agent {
     struct status_writer *writer;
     struct retained *retained;
     struct output_server *output;
-    struct node_status *node;
+    struct node_lease *lease;
+    struct node_status *node; /* from the first renewal on */
     struct assignments *assignments;
     struct health *health;
     char unmet[1024]; /* what the node lacks to take runs; "" if nothing */
@@ -79,7 +81,8 @@ static void check_end(struct agent *agent)
     if (agent->assignments && assignments_active(agent->assignments) > 0)
         return;
     bool results = !agent->writer || status_writer_count(agent->writer) == 0;
-    if (results && node_status_is_written(agent->node)) {
+    bool told = !agent->node || node_status_is_written(agent->node);
+    if (results && told) {
         finish(agent);
         return;
     }
@@ -118,7 +121,8 @@ static void drain(struct agent *agent, const char *reason, const char *message)
 {
     agent->state = AGENT_DRAINING;
     agent->since_ns = 0;
-    node_status_set_unready(agent->node, reason, message);
+    if (agent->node)
+        node_status_set_unready(agent->node, reason, message);
     if (agent->assignments)
         assignments_drain(agent->assignments);
     check_end(agent);
@@ -155,6 +159,7 @@ static void begin_watch(struct agent *agent)
         .metrics = &agent->metrics,
         .retained = agent->retained,
         .events = &agent->events,
+        .lease = agent->lease,
         .node_name = agent->options.node_name,
         .instance = agent->instance,
     };
@@ -260,6 +265,54 @@ static int begin_output(struct agent *agent, struct error *err)
                : 0;
 }
 
+/* The node says what it is only when it is known to be alive. */
+static void begin_node(struct agent *agent)
+{
+    const struct proto_hello *hello = jailer_client_hello(agent->jailer);
+    struct error err = {0};
+
+    if (agent->state != AGENT_WORKING || !hello)
+        return;
+    if (node_status_new(agent->client, agent->options.node_name, agent->instance, hello,
+                        on_node_written, agent, &agent->node, &err) < 0) {
+        fail(agent, &err);
+        return;
+    }
+    describe_output(agent);
+    if (agent->unmet[0])
+        node_status_set_unready(agent->node, "PreconditionFailed", agent->unmet);
+}
+
+static void on_lease_renewed(bool first, bool lapsed, void *arg)
+{
+    struct agent *agent = arg;
+
+    if (first)
+        begin_node(agent);
+    if (agent->assignments)
+        assignments_renewed(agent->assignments, lapsed);
+}
+
+static void on_lease_taken(const struct error *err, void *arg)
+{
+    fail(arg, err);
+}
+
+static int begin_lease(struct agent *agent, struct error *err)
+{
+    const struct node_lease_options options = {
+        .kube = agent->options.kube,
+        .name_space = agent->options.lease_namespace,
+        .node_name = agent->options.node_name,
+        .instance = agent->instance,
+        .times = agent->options.lease_times,
+        .metrics = &agent->metrics,
+    };
+
+    return node_lease_new(agent->loop, &options, on_lease_renewed, on_lease_taken, agent,
+                          &agent->lease, err);
+}
+
 /* Without a spool nothing can be run or reported, but for why the node can't. */
 static int begin_work(struct agent *agent, const struct proto_hello *hello, struct error *err)
 {
@@ -279,13 +332,7 @@ static int begin_work(struct agent *agent, const struct proto_hello *hello, stru
     agent->state = AGENT_WORKING;
     if (agent->writer)
         spool_each(agent->spool, write_spooled, agent);
-    r = node_status_new(agent->client, agent->options.node_name, agent->instance, hello,
-                        on_node_written, agent, &agent->node, err);
-    if (r == 0)
-        describe_output(agent);
-    if (r == 0 && agent->unmet[0])
-        node_status_set_unready(agent->node, "PreconditionFailed", agent->unmet);
-    return r;
+    return begin_lease(agent, err);
 }
 
 static void on_jailer_ready(const struct proto_hello *hello, const struct error *err, void *arg)
@@ -346,8 +393,12 @@ static const char *unready(void *arg)
         return "the agent is ending";
     if (agent->unmet[0])
         return agent->unmet;
+    if (!agent->node)
+        return "the node's lease has not been renewed yet";
     if (!agent->assignments)
         return "the SandboxNode is not written yet";
+    if (!node_lease_is_fresh(agent->lease))
+        return "the node's lease is not being renewed";
     return assignments_is_healthy(agent->assignments) ? NULL
                                                       : "the API server is not being heard of";
 }
@@ -361,6 +412,8 @@ static int print_metrics(struct buf *body, void *arg)
         counts.active = assignments_active(agent->assignments);
         counts.held = assignments_held(agent->assignments);
     }
+    if (agent->lease)
+        counts.lease_age_seconds = node_lease_age_seconds(agent->lease);
     if (agent->writer)
         counts.writes = status_writer_count(agent->writer);
     if (agent->spool)
@@ -426,6 +479,7 @@ void agent_free(struct agent *agent)
     output_server_free(agent->output);
     retained_free(agent->retained);
     node_status_free(agent->node);
+    node_lease_free(agent->lease);
     status_writer_free(agent->writer);
     jailer_client_free(agent->jailer);
     spool_free(agent->spool);

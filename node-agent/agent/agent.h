@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "common/api/lease_times.h"
 #include "common/error.h"
 #include "common/kube/config.h"
 #include "common/loop.h"
@@ -24,7 +25,9 @@ struct agent_options {
     const char *output_host;      /* for clients; NULL: not known */
     const char *output_cert;      /* both NULL: one of our own */
     const char *output_key;
-    const struct kube_config *kube; /* copied */
+    const char *lease_namespace; /* of the node's heartbeat */
+    struct lease_times lease_times;
+    const struct kube_config *kube; /* outlives the agent */
 };
 
 /* Begins to connect to the jailer. ended is called once, when there is nothing left to do: with

@@ -56,6 +56,13 @@
 /* The SandboxNode's status is written so often at most, and at once when a condition changes. */
 #define NODE_STATUS_INTERVAL_MS 10000u
 
+/* The node's lease: attempts within one interval after a failure; after an answer that asks for it,
+ * without a pause; how close to its end no run is started any more; and its size. */
+#define LEASE_RETRIES         5u
+#define LEASE_QUICK_RETRIES   4u
+#define LEASE_START_MARGIN_MS 100u
+#define MAX_LEASE_BODY        (4u << 10)
+
 /* Of an Event's reporter; a node with a longer name is told by the agent's instance id. */
 #define MAX_REPORTING_INSTANCE 128u
 

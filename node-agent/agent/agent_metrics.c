@@ -48,6 +48,8 @@ static const char *const output_labels[AGENT_OUTPUT_COUNT + 1] = {
     [AGENT_OUTPUT_UNAVAILABLE] = "503",
 };
 
+static const char *const renewal_labels[] = {"ok", "failed", NULL};
+
 void agent_metrics_init(struct agent_metrics *metrics)
 {
     *metrics = (struct agent_metrics){
@@ -98,6 +100,14 @@ void agent_metrics_init(struct agent_metrics *metrics)
                    .type = METRIC_COUNTER,
                    .label = "code",
                    .label_values = output_labels},
+        .renewals = {.name = "sandboxrun_agent_lease_renewals_total",
+                     .help = "Attempts to renew the node's lease, by outcome",
+                     .type = METRIC_COUNTER,
+                     .label = "outcome",
+                     .label_values = renewal_labels},
+        .lease_age = {.name = "sandboxrun_agent_lease_age_seconds",
+                      .help = "Time since the last accepted renewal of the node's lease was sent",
+                      .type = METRIC_GAUGE},
     };
 }
 
@@ -124,6 +134,11 @@ void agent_metrics_output(struct agent_metrics *metrics, enum agent_output_outco
     metric_add(&metrics->output, outcome, 1);
 }
 
+void agent_metrics_renewal(struct agent_metrics *metrics, bool accepted)
+{
+    metric_add(&metrics->renewals, accepted ? 0 : 1, 1);
+}
+
 void agent_metrics_written(struct agent_metrics *metrics, enum status_write write,
                            enum status_step step)
 {
@@ -141,6 +156,7 @@ int agent_metrics_print(struct agent_metrics *metrics, const struct agent_counts
         &metrics->given_back,    &metrics->too_late,       &metrics->active,
         &metrics->held,          &metrics->pending_writes, &metrics->spooled,
         &metrics->retained,      &metrics->retained_bytes, &metrics->output,
+        &metrics->renewals,      &metrics->lease_age,
     };
 
     metric_set(&metrics->active, 0, counts->active);
@@ -149,5 +165,6 @@ int agent_metrics_print(struct agent_metrics *metrics, const struct agent_counts
     metric_set(&metrics->spooled, 0, (double)counts->spooled);
     metric_set(&metrics->retained, 0, (double)counts->retained);
     metric_set(&metrics->retained_bytes, 0, (double)counts->retained_bytes);
+    metric_set(&metrics->lease_age, 0, counts->lease_age_seconds);
     return metrics_print(all, ARRAY_SIZE(all), body);
 }

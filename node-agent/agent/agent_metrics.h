@@ -37,6 +37,7 @@ struct agent_counts {
     size_t spooled;
     size_t retained; /* runs whose output is kept */
     uint64_t retained_bytes;
+    double lease_age_seconds;
 };
 
 struct agent_metrics {
@@ -51,7 +52,9 @@ struct agent_metrics {
     struct metric spooled;
     struct metric retained;
     struct metric retained_bytes;
-    struct metric output; /* by outcome */
+    struct metric output;    /* by outcome */
+    struct metric renewals;  /* of the node's lease, by outcome */
+    struct metric lease_age; /* seconds */
 };
 
 void agent_metrics_init(struct agent_metrics *metrics);
@@ -61,6 +64,7 @@ void agent_metrics_finished(struct agent_metrics *metrics, enum run_reason reaso
 /* What the sandbox refused the program. */
 void agent_metrics_denied(struct agent_metrics *metrics, const struct run_status *status);
 void agent_metrics_output(struct agent_metrics *metrics, enum agent_output_outcome outcome);
+void agent_metrics_renewal(struct agent_metrics *metrics, bool accepted);
 void agent_metrics_written(struct agent_metrics *metrics, enum status_write write,
                            enum status_step step);
 int agent_metrics_print(struct agent_metrics *metrics, const struct agent_counts *counts,

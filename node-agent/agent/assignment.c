@@ -13,6 +13,9 @@
 #include <string.h>
 #include <utlist.h>
 
+/* An instant of CLOCK_BOOTTIME that nobody can keep. */
+#define ALREADY_OVER_NS 1
+
 static void allocate(struct assignment *assignment, const struct run_spec *spec)
 {
     struct node_resources *allocated = &assignment->owner->allocated;
@@ -68,11 +71,12 @@ void assignment_hold(struct assignment *assignment, struct sandboxrun *object)
     assignment->state = ASSIGNMENT_HELD;
     DL_APPEND(owner->held, assignment);
     owner->held_count++;
-    log_event(LOG_LEVEL_INFO, "no room for a run, holding it",
+    log_event(LOG_LEVEL_INFO, "a run can't be started yet, holding it",
               LOG_TEXT("namespace", assignment->target.name_space),
               LOG_TEXT("run", assignment->target.name),
               LOG_TEXT("sandbox", assignment->target.sandbox_id),
-              LOG_NUMBER("active", owner->allocated.runs), LOG_NUMBER("held", owner->held_count));
+              LOG_NUMBER("active", owner->allocated.runs), LOG_NUMBER("held", owner->held_count),
+              LOG_NUMBER("leaseFresh", node_lease_is_fresh(owner->options.lease)));
 }
 
 static void log_unwritten(const struct assignment *assignment, const struct error *err)
@@ -162,10 +166,16 @@ static int on_before_start(struct run *run, struct error *err, void *arg)
 {
     struct assignment *assignment = arg;
     struct agent_metrics *metrics = assignment->owner->options.metrics;
+    const struct node_lease *lease = assignment->owner->options.lease;
     struct spool_record record;
     int64_t began_us = clock_realtime_us();
 
-    (void)run;
+    /* Time has passed while the jail was made, and passes while the mark is: run.c looks again. */
+    if (!node_lease_is_fresh(lease)) {
+        run_set_not_after(run, ALREADY_OVER_NS);
+        return 0;
+    }
+    run_set_not_after(run, node_lease_not_after_ns(lease));
     make_record(assignment, &record);
     int r = spool_mark(assignment->owner->options.spool, &record, err);
     if (r < 0)
@@ -279,7 +289,13 @@ static void on_finished(struct run *run, const struct run_status *status, void *
     struct assignments *owner = assignment->owner;
     struct run_status result;
 
-    if (!assignment->marked && status->reason == RUN_REASON_JAILER_LOST) {
+    if (run_was_withdrawn(run)) {
+        /* The mark goes first: it says that the code may have started. */
+        if (assignment->marked)
+            spool_remove(owner->options.spool, assignment->target.sandbox_id);
+        assignment->marked = false;
+        assignment_give_back(assignment);
+    } else if (!assignment->marked && status->reason == RUN_REASON_JAILER_LOST) {
         /* Nothing of it has run: another node, or this one again, may. */
         assignment_give_back(assignment);
     } else {

@@ -81,7 +81,8 @@ static bool fits(const struct assignments *assignments, const struct sandboxrun 
     const struct node_resources *used = &assignments->allocated;
     const struct run_spec *spec = &object->spec;
 
-    if (!hello || !spool_has_room(assignments->options.spool))
+    if (!hello || !spool_has_room(assignments->options.spool) ||
+        !node_lease_is_fresh(assignments->options.lease))
         return false;
     /* What fits on no day is for the jailer to refuse, with its reason. */
     if (used->runs == 0)
@@ -346,6 +347,13 @@ void assignments_written(struct assignments *assignments, const struct status_ta
     /* Room in the spool, or the last write of all. */
     assignments_start_held(assignments);
     assignments->changed(assignments->arg);
+}
+
+void assignments_renewed(struct assignments *assignments, bool lapsed)
+{
+    while (lapsed && assignments->held)
+        assignment_give_back(assignments->held);
+    assignments_start_held(assignments);
 }
 
 void assignments_drain(struct assignments *assignments)

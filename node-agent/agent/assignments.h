@@ -7,6 +7,7 @@
 #include "common/kube/event_recorder.h"
 #include "node-agent/agent/agent_metrics.h"
 #include "node-agent/agent/jailer_client.h"
+#include "node-agent/agent/node_lease.h"
 #include "node-agent/agent/retained.h"
 #include "node-agent/agent/spool.h"
 #include "node-agent/agent/status_writer.h"
@@ -27,6 +28,7 @@ struct assignments_options {
     struct agent_metrics *metrics;
     struct retained *retained; /* NULL: no output is kept on the node */
     struct event_recorder *events;
+    const struct node_lease *lease; /* nothing is started while it isn't fresh */
     const char *node_name;
     const char *instance;
 };
@@ -44,6 +46,10 @@ void assignments_free(struct assignments *assignments);
 /* The writer's hook: a write for one of these runs is over. */
 void assignments_written(struct assignments *assignments, const struct status_target *target,
                          enum status_write write, enum status_step step);
+
+/* The node's lease was renewed: starts what waited for it. lapsed: gives that back instead, since
+ * the controller may be about to end it. */
+void assignments_renewed(struct assignments *assignments, bool lapsed);
 
 /* Starts nothing from now on, and gives back what hasn't been started. */
 void assignments_drain(struct assignments *assignments);

@@ -398,9 +398,11 @@ int jailer_client_create(struct jailer_client *client, const struct proto_create
 }
 
 int jailer_client_start(struct jailer_client *client, const char *id, uint32_t timeout_ms,
-                        struct error *err)
+                        uint64_t not_after_ns, struct error *err)
 {
-    struct proto_message message = {.type = PROTO_START, .start = {.timeout_ms = timeout_ms}};
+    struct proto_message message = {
+        .type = PROTO_START,
+        .start = {.timeout_ms = timeout_ms, .not_after_boottime_ns = not_after_ns}};
     copy_id(message.start.id, id);
     return send_or_queue(client, &message, err);
 }

@@ -48,8 +48,9 @@ const struct proto_hello *jailer_client_hello(const struct jailer_client *client
 /* Sends PROTO_CREATE and registers handlers for its id. */
 int jailer_client_create(struct jailer_client *client, const struct proto_create *create,
                          const struct jailer_handlers *handlers, void *arg, struct error *err);
+/* not_after_ns (CLOCK_BOOTTIME; 0: whenever): the jailer refuses what it reads later. */
 int jailer_client_start(struct jailer_client *client, const char *id, uint32_t timeout_ms,
-                        struct error *err);
+                        uint64_t not_after_ns, struct error *err);
 int jailer_client_kill(struct jailer_client *client, const char *id, struct error *err);
 
 /* Drops the registration of id: later words about it are discarded (descriptors closed). */

@@ -24,6 +24,14 @@
  * Write the SandboxNode with that instance; only then does the controller assign anything to it,
  * and only then are the node's runs watched. What the spool holds of earlier starts is reported.
  *
+ * The heartbeat. A Lease of the node's name is taken at start and renewed every 10 s, on a
+ * connection of its own. Before the first renewal there is no SandboxNode of this instance. Nothing
+ * is started later than 15 s after the sending of the last renewal that was accepted: each start
+ * tells the jailer that instant, and the jailer refuses what it reads later. What is assigned
+ * meanwhile waits for the next renewal. If that comes only when the controller may have given the
+ * node up, what waited is given back. So when the controller calls the node lost, nothing of it can
+ * be running.
+ *
  * A run. Code is started only if its status is Scheduled, bears this instance and a sandbox id
  * that this agent has never seen, if the object isn't being deleted, is valid, and fits into what
  * the jailer offered; what doesn't fit waits in line. The jailer seals a jail and hands over the
@@ -47,8 +55,10 @@
  *                         (AgentRestarted), and gives back what has none (Scheduled -> Pending)
  *   the jailer            running code is gone: those runs fail as JailerLost, the others are given
  *                         back, the node is not ready, the agent exits with 1 and is started anew
- *   the API server        runs go on, results wait in the spool, the watch comes back by itself
- *   the machine           as the agent; a result of the last seconds may be lost, and counts as one
+ *   another agent of this node took the Lease: this one ends with 1, and its sandboxes with it
+ *   the API server        nothing new starts, runs go on, results wait in the spool, the watch
+ * comes back by itself the machine           as the agent; a result of the last seconds may be
+ * lost, and counts as one
  *
  * SIGTERM or SIGINT: the node is not ready, what hasn't started is given back, what runs ends by
  * itself, results are written, exit with 0. Descriptors are all close-on-exec, and nothing is ever
@@ -118,6 +128,7 @@ static void set_up_process(void)
 
 static int start(struct program *program, struct error *err)
 {
+    int r = kube_config_load(arg_kubeconfig, &program->config, err);
     const struct agent_options options = {
         .node_name = arg_node_name,
         .jailer_socket = arg_jailer_socket,
@@ -129,9 +140,11 @@ static int start(struct program *program, struct error *err)
         .output_host = arg_output_host,
         .output_cert = arg_output_cert,
         .output_key = arg_output_key,
+        .lease_namespace =
+            arg_lease_namespace ? arg_lease_namespace : program->config.default_namespace,
+        .lease_times = arg_lease_times,
         .kube = &program->config,
     };
-    int r = kube_config_load(arg_kubeconfig, &program->config, err);
 
     if (r == 0)
         r = loop_new(&program->loop, err);

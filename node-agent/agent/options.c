@@ -32,6 +32,9 @@ const char *arg_output_address = DEFAULT_OUTPUT_ADDRESS;
 const char *arg_output_host;
 const char *arg_output_cert;
 const char *arg_output_key;
+const char *arg_lease_namespace;
+struct lease_times arg_lease_times = {.duration_ms = DEFAULT_LEASE_DURATION_MS,
+                                      .renew_ms = DEFAULT_LEASE_RENEW_MS};
 
 static const char help[] =
     "sandboxrun-agent: runs the SandboxRuns that are assigned to one node.\n"
@@ -56,6 +59,17 @@ static const char help[] =
     "  --output-cert FILE, --output-key FILE\n"
     "                           its certificate, PEM, read again when it changes (default: one\n"
     "                           that is made at start and told in the SandboxNode's status.output)\n"
+    "\n"
+    "The node's heartbeat is a Lease of its name. Without it nothing is started here, and the\n"
+    "controller gives up the node's runs; it must be given the same two durations:\n"
+    "  --lease-renew-interval DURATION\n"
+    "                           how often it is renewed; no run is started later than 1.5 times\n"
+    "                           that after a renewal (10s)\n"
+    "  --lease-duration DURATION\n"
+    "                           after how long without it the node gets no new runs; at least\n"
+    "                           three times the interval (40s)\n"
+    "  --lease-namespace NAME   where it is (default: the namespace of the token, or of the\n"
+    "                           kubeconfig's context)\n"
     "  --help, --version\n"
     "\n"
     "Needs no privilege. SIGTERM: no new work, what runs ends, results are written, exit.\n"
@@ -74,6 +88,9 @@ enum option_id {
     OPTION_OUTPUT_HOST,
     OPTION_OUTPUT_CERT,
     OPTION_OUTPUT_KEY,
+    OPTION_LEASE_NAMESPACE,
+    OPTION_LEASE_DURATION,
+    OPTION_LEASE_RENEW,
     OPTION_HELP,
     OPTION_VERSION,
 };
@@ -82,10 +99,15 @@ static const struct option_text {
     enum option_id option;
     const char **arg;
 } texts[] = {
-    {OPTION_NODE_NAME, &arg_node_name},     {OPTION_JAILER_SOCKET, &arg_jailer_socket},
-    {OPTION_SPOOL_DIR, &arg_spool_dir},     {OPTION_KUBECONFIG, &arg_kubeconfig},
-    {OPTION_HEALTH, &arg_health_address},   {OPTION_OUTPUT_HOST, &arg_output_host},
-    {OPTION_OUTPUT_CERT, &arg_output_cert}, {OPTION_OUTPUT_KEY, &arg_output_key},
+    {OPTION_NODE_NAME, &arg_node_name},
+    {OPTION_JAILER_SOCKET, &arg_jailer_socket},
+    {OPTION_SPOOL_DIR, &arg_spool_dir},
+    {OPTION_KUBECONFIG, &arg_kubeconfig},
+    {OPTION_HEALTH, &arg_health_address},
+    {OPTION_OUTPUT_HOST, &arg_output_host},
+    {OPTION_OUTPUT_CERT, &arg_output_cert},
+    {OPTION_OUTPUT_KEY, &arg_output_key},
+    {OPTION_LEASE_NAMESPACE, &arg_lease_namespace},
 };
 
 static const struct option long_options[] = {
@@ -101,6 +123,9 @@ static const struct option long_options[] = {
     {"output-host", required_argument, NULL, OPTION_OUTPUT_HOST},
     {"output-cert", required_argument, NULL, OPTION_OUTPUT_CERT},
     {"output-key", required_argument, NULL, OPTION_OUTPUT_KEY},
+    {"lease-namespace", required_argument, NULL, OPTION_LEASE_NAMESPACE},
+    {"lease-duration", required_argument, NULL, OPTION_LEASE_DURATION},
+    {"lease-renew-interval", required_argument, NULL, OPTION_LEASE_RENEW},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {0},
@@ -154,6 +179,12 @@ static int set_option(int option, const char *name, struct error *err)
         return set_retain(err);
     if (option == OPTION_RETAIN_BYTES)
         return set_retain_bytes(err);
+    if (option == OPTION_LEASE_DURATION || option == OPTION_LEASE_RENEW) {
+        uint64_t *ms =
+            option == OPTION_LEASE_RENEW ? &arg_lease_times.renew_ms : &arg_lease_times.duration_ms;
+        int r = lease_times_parse(name, optarg, ms, err);
+        return r < 0 ? r : 1;
+    }
     if (option == OPTION_OUTPUT) {
         arg_output_address = optarg[0] ? optarg : NULL;
         return 1;
@@ -201,7 +232,11 @@ static int check(struct error *err)
                          "--node-name: \"%.64s\" is no name of a node: lower case letters, digits, "
                          "'-' and '.', at most 253",
                          arg_node_name);
-    return check_output(err);
+    if (arg_lease_namespace && !parse_is_dns_label(arg_lease_namespace))
+        return error_set(err, EINVAL, "--lease-namespace: \"%.64s\" is no name of a namespace",
+                         arg_lease_namespace);
+    int r = lease_times_check(&arg_lease_times, err);
+    return r < 0 ? r : check_output(err);
 }
 
 int options_parse(int argc, char **argv, struct error *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "common/api/lease_times.h"
 #include "common/error.h"
 #include "common/log.h"
 
@@ -19,6 +20,8 @@ extern const char *arg_output_address; /* NULL: not served */
 extern const char *arg_output_host;    /* NULL: not known */
 extern const char *arg_output_cert;    /* both NULL: one of our own */
 extern const char *arg_output_key;
+extern const char *arg_lease_namespace; /* NULL: that of the credentials */
+extern struct lease_times arg_lease_times;
 
 /* 1: go on, 0: --help or --version has been answered, -EINVAL with what is wrong. */
 int options_parse(int argc, char **argv, struct error *err);

@@ -38,6 +38,8 @@ struct run {
     void *arg;
     enum run_state state;
     uint32_t timeout_seconds;
+    uint64_t not_after_ns; /* of the start; 0: whenever */
+    bool withdrawn;
     struct buf request;
     size_t request_sent;
     int request_fd;
@@ -262,6 +264,20 @@ static int watch_pipes(struct run *run, const int *fds, struct error *err)
     return 0;
 }
 
+static bool is_late(const struct run *run)
+{
+    return run->not_after_ns > 0 && clock_boottime_ns() >= run->not_after_ns;
+}
+
+/* Nothing of the request has been written, and nothing will be. */
+static void run_withdraw(struct run *run)
+{
+    request_close(run);
+    run->withdrawn = true;
+    run_kill(run, RUN_REASON_INTERNAL_ERROR,
+             "the node's lease was not renewed in time to start the run");
+}
+
 static int run_start(struct run *run, const int *fds, struct error *err)
 {
     int r = watch_pipes(run, fds, err);
@@ -274,9 +290,20 @@ static int run_start(struct run *run, const int *fds, struct error *err)
         if (run->asked_reason != RUN_REASON_NONE)
             return 0;
     }
-    r = jailer_client_start(run->jailer, run->status.sandbox_id, run->timeout_seconds * 1000, err);
+    if (is_late(run)) {
+        run_withdraw(run);
+        return 0;
+    }
+    r = jailer_client_start(run->jailer, run->status.sandbox_id, run->timeout_seconds * 1000,
+                            run->not_after_ns, err);
     if (r < 0)
         return r;
+    /* If we were stopped on the way the jailer has refused it or is about to. If we are stopped
+     * from here on, it was sent in time: the jailer has taken it, and its deadline holds. */
+    if (is_late(run)) {
+        run_withdraw(run);
+        return 0;
+    }
     run->state = RUN_STARTED;
     run->status.start_us = clock_realtime_us();
     (void)loop_timer_arm(run->running_timer, RUNNING_AFTER_MS);
@@ -454,6 +481,16 @@ int run_new(struct loop *loop, struct jailer_client *jailer, const struct sandbo
     arm_watchdog(run, JAILER_CREATE_WITHIN_MS);
     *ret_run = run;
     return 0;
+}
+
+void run_set_not_after(struct run *run, uint64_t boottime_ns)
+{
+    run->not_after_ns = boottime_ns;
+}
+
+bool run_was_withdrawn(const struct run *run)
+{
+    return run->withdrawn;
 }
 
 void run_free(struct run *run)

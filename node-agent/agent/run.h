@@ -39,6 +39,14 @@ int run_new(struct loop *loop, struct jailer_client *jailer, const struct sandbo
             const struct run_callbacks *callbacks, void *arg, struct run **ret_run,
             struct error *err);
 
+/* Nothing of it starts at or after that instant of CLOCK_BOOTTIME; 0 (at first): whenever. For
+ * before_start, at the latest. */
+void run_set_not_after(struct run *run, uint64_t boottime_ns);
+
+/* True if it was not started because that instant had passed: no byte of the request was written,
+ * and it may be started by somebody else. */
+bool run_was_withdrawn(const struct run *run);
+
 /* Ends the run from outside; finished follows with this reason (Cancelled, ...). */
 void run_kill(struct run *run, enum run_reason reason, const char *message);
 

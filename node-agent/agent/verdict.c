@@ -205,8 +205,8 @@ void verdict_finished(const struct proto_finished *finished, const struct verdic
 /* Errors of lock "request" that are not the spec's fault: no room now, or a breach of protocol. */
 static bool is_fault_of_ours(uint32_t errnum)
 {
-    static const uint32_t ours[] = {EAGAIN, EBUSY,  ENOSPC, ENOMEM, ENOBUFS,  EMFILE,
-                                    ENFILE, EEXIST, EPROTO, EDQUOT, EALREADY, ESHUTDOWN};
+    static const uint32_t ours[] = {EAGAIN, EBUSY,  ENOSPC, ENOMEM,   ENOBUFS,   EMFILE, ENFILE,
+                                    EEXIST, EPROTO, EDQUOT, EALREADY, ESHUTDOWN, ESTALE};
     for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
         if (ours[i] == errnum)
             return true;

@@ -80,6 +80,17 @@ static int handle_create_unfit(struct server *server, const struct proto_message
     return 0;
 }
 
+/* The agent may have been stopped after it made up its mind, and the word may have lain here: the
+ * run would go on when its node counts as lost already. */
+static int check_instant(uint64_t not_after_ns, struct error *err)
+{
+    uint64_t now_ns = clock_boottime_ns();
+    if (not_after_ns == 0 || now_ns <= not_after_ns)
+        return 0;
+    return error_set(err, ESTALE, "its start came %llu ms later than the node's lease allows",
+                     (unsigned long long)((now_ns - not_after_ns) / UINT64_C(1000000)));
+}
+
 /* One that ended a moment ago is unknown here while the agent's word is on its way. */
 static int handle_start(struct server *server, const struct proto_message *message,
                         struct error *err)
@@ -92,7 +103,8 @@ static int handle_start(struct server *server, const struct proto_message *messa
         return error_set(err, EPROTO, "START of sandbox %s, which is %s", start->id,
                          sandbox->state <= SANDBOX_CREATING ? "not created yet" : "started");
     struct error cause;
-    if (ceilings_check_start(sandbox->profile, start->timeout_ms, &cause) < 0)
+    if (ceilings_check_start(sandbox->profile, start->timeout_ms, &cause) < 0 ||
+        check_instant(start->not_after_boottime_ns, &cause) < 0)
         sandbox_refuse(sandbox, "request", &cause);
     else
         sandbox_start(sandbox, start->timeout_ms);

@@ -88,6 +88,7 @@ static const struct field created_fields[] = {
 static const struct field start_fields[] = {
     STRING(start, id, FIELD_UUID),
     NUMBER(start, timeout_ms, FIELD_U32, 1, UINT32_MAX),
+    NUMBER(start, not_after_boottime_ns, FIELD_U64, 0, MAX_TIME),
 };
 
 static const struct field refused_fields[] = {

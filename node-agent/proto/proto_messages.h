@@ -23,14 +23,13 @@
  *
  * A jail that is created and not started within PROTO_START_WITHIN_MS ends as a deadline. One
  * that is killed, or whose jailer shuts down, before it is created ends with PROTO_FINISHED and
- * no PROTO_CREATED. PROTO_START with a timeout above the profile's ceiling ends the jail with
- * PROTO_REFUSED. PROTO_START and PROTO_KILL of a sandbox that has just ended are ignored; any
- * other message out of turn ends the connection, and with it every sandbox made for it.
+ * no PROTO_CREATED. PROTO_START with a timeout above the ceiling, or read after its instant
+ * (ESTALE), ends the jail with PROTO_REFUSED. PROTO_START and PROTO_KILL of a sandbox that has just
+ * ended are ignored; any other message out of turn ends the connection with all its sandboxes.
  *
- * A jailer that lacks something it requires says so by its checks, offers nothing in its hello
- * (no profile, no runtime, no run), and refuses every PROTO_CREATE.
+ * A jailer that lacks what it requires says so by its checks, offers nothing, refuses every CREATE.
  */
-#define PROTO_VERSION         3u
+#define PROTO_VERSION         4u
 #define PROTO_MAX_MESSAGE     4096
 #define PROTO_MAX_RUNTIMES    16
 #define PROTO_RUNTIME_SIZE    64
@@ -99,6 +98,7 @@ struct proto_created {
 struct proto_start {
     char id[PROTO_ID_SIZE];
     uint32_t timeout_ms;
+    uint64_t not_after_boottime_ns; /* CLOCK_BOOTTIME: read later it is refused; 0: whenever */
 };
 
 /* lock names the step that failed ("cgroup", "mounts", "seccomp", ...), "request" for a message

@@ -35,6 +35,10 @@ RIGHTS = {
         ("authorization.k8s.io", "subjectaccessreviews"): {"create"},
         ("events.k8s.io", "events"): {"create"},
     },
+    ("Role", "sandboxrun-controller"): {
+        ("coordination.k8s.io", "leases"): {"get", "list", "watch"}},
+    ("Role", "sandboxrun-agent"): {
+        ("coordination.k8s.io", "leases"): {"get", "create", "patch"}},
     ("ClusterRole", "sandboxrun-view"): {
         (GROUP, "sandboxruns"): {"get", "list", "watch"},
         (GROUP, "sandboxruns/log"): {"get"}},
@@ -52,6 +56,8 @@ QUESTIONS = [
     ("controller", "patch", "sandboxruns.sandboxrun.dev", None, False),
     ("controller", "patch", "sandboxnodes.sandboxrun.dev", None, False),
     ("controller", "create", "leases.coordination.k8s.io", NAMESPACE, False),
+    ("controller", "watch", "leases.coordination.k8s.io", NAMESPACE, True),
+    ("controller", "watch", "leases.coordination.k8s.io", None, False),
     ("controller", "list", "pods", NAMESPACE, False),
     ("controller", "get", "secrets", NAMESPACE, False),
     ("controller", "get", "configmaps", NAMESPACE, False),
@@ -65,6 +71,10 @@ QUESTIONS = [
     ("agent", "patch", "sandboxruns.sandboxrun.dev", None, False),
     ("agent", "patch", "sandboxnodes.sandboxrun.dev/status", None, True),
     ("agent", "list", "sandboxnodes.sandboxrun.dev", None, False),
+    ("agent", "patch", "leases.coordination.k8s.io", NAMESPACE, True),
+    ("agent", "create", "leases.coordination.k8s.io", NAMESPACE, True),
+    ("agent", "list", "leases.coordination.k8s.io", NAMESPACE, False),
+    ("agent", "delete", "leases.coordination.k8s.io", NAMESPACE, False),
     ("agent", "patch", "leases.coordination.k8s.io", "kube-node-lease", False),
     ("agent", "get", "secrets", "default", False),
     ("agent", "create", "events.events.k8s.io", "default", True),
@@ -266,9 +276,11 @@ class TestRights(unittest.TestCase):
 
     def test_every_binding_joins_a_role_to_the_account_of_its_name(self):
         bindings = [item for item in self.objects if item["kind"].endswith("RoleBinding")]
-        self.assertEqual(len(bindings), 2)
+        self.assertEqual(sorted(item["kind"] for item in bindings),
+                         ["ClusterRoleBinding"] * 2 + ["RoleBinding"] * 2)
         for item in bindings:
             self.assertEqual(item["roleRef"]["name"], item["metadata"]["name"])
+            self.assertEqual(f"{item['roleRef']['kind']}Binding", item["kind"])
             self.assertEqual(item["subjects"], [
                 {"kind": "ServiceAccount", "name": item["metadata"]["name"],
                  "namespace": NAMESPACE}])

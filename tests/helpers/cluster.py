@@ -112,7 +112,7 @@ class Node:
             [self.cluster.program("sandboxrun-agent"), "--node-name", self.name,
              "--jailer-socket", self.socket, "--spool-dir", self.spool,
              "--kubeconfig", self.kubeconfig, "--output-address", "127.0.0.1:0",
-             "--output-host", "127.0.0.1", *args],
+             "--output-host", "127.0.0.1", "--lease-namespace", NAMESPACE, *args],
             self.cluster.dir, unprivileged=True)
 
     def start(self):
@@ -175,7 +175,7 @@ class Cluster:
         self.controller = Process(
             "controller",
             [self.program("sandboxrun-controller"), "--kubeconfig", self.controller_kubeconfig,
-             *args],
+             "--lease-namespace", NAMESPACE, *args],
             self.dir, unprivileged=True)
 
     def stop(self):

@@ -61,7 +61,7 @@ FIELDS = {
     CREATE: [("id", "40s"), ("profile", "I"), ("runtime", "64s"), ("cpu_milli", "I"),
              ("memory_bytes", "Q"), ("egress", f"{struct.calcsize(EGRESS)}s")],
     CREATED: [("id", "40s")],
-    START: [("id", "40s"), ("timeout_ms", "I")],
+    START: [("id", "40s"), ("timeout_ms", "I"), ("not_after_boottime_ns", "Q")],
     REFUSED: [("id", "40s"), ("errnum", "I"), ("lock", "32s"), ("text", "512s")],
     KILL: [("id", "40s")],
     CHECK: [("level", "I"), ("outcome", "I"), ("name", "80s"), ("figure", "256s"),

@@ -3,6 +3,7 @@
 own words."""
 
 import contextlib
+import errno
 import json
 import os
 import random
@@ -168,6 +169,24 @@ class TestEnds(unittest.TestCase):
         result = self.jailer.run("print('ran')", timeout_ms=60001)
         self.assertTrue(result.created)
         self.assertEqual(result.refused["lock"], "request", result)
+
+    def test_a_start_that_is_read_after_its_instant(self):
+        connection = self.jailer.connection
+        now_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        for instant_ns, granted in ((now_ns - 1, False), (now_ns + 60 * 10**9, True)):
+            sandbox = connection.create()
+            kind, _, fds = connection.receive_about(sandbox)
+            self.assertEqual(kind, protocol.CREATED)
+            connection.send(protocol.START, id=sandbox, timeout_ms=50000,
+                            not_after_boottime_ns=instant_ns)
+            if granted:
+                connection.send(protocol.KILL, id=sandbox)
+            kind, fields, _ = connection.receive_about(sandbox)
+            self.assertEqual(kind, protocol.FINISHED if granted else protocol.REFUSED, fields)
+            if not granted:
+                self.assertEqual((fields["lock"], fields["errnum"]), ("request", errno.ESTALE))
+            for fd in fds:
+                os.close(fd)
 
     def test_requests_that_are_not_granted(self):
         for options, lock, word in (({"profile": protocol.TOOL_CALL}, "network", "ToolCall"),

@@ -211,7 +211,7 @@ static void test_whole_life(void **state)
     connect_and_greet(test);
     assert_non_null(jailer_client_hello(test->client));
     assert_int_equal(create(test, ID_A, &test->a, NULL), 0);
-    assert_int_equal(jailer_client_start(test->client, ID_A, 20000, NULL), 0);
+    assert_int_equal(jailer_client_start(test->client, ID_A, 20000, 0, NULL), 0);
     assert_int_equal(jailer_client_kill(test->client, ID_A, NULL), 0);
     run_until(test, all_requests);
     assert_int_equal(test->fake.requests[0].type, PROTO_CREATE);
@@ -472,7 +472,7 @@ static void test_queue(void **state)
     struct error err;
     uint32_t sent = 0;
     int r;
-    while ((r = jailer_client_start(test->client, ID_A, ++sent, &err)) == 0)
+    while ((r = jailer_client_start(test->client, ID_A, ++sent, 0, &err)) == 0)
         assert_true(sent < MAX_JAILER_QUEUE + 10000);
     assert_int_equal(r, -ENOBUFS);
     assert_true(sent > MAX_JAILER_QUEUE);
@@ -492,7 +492,7 @@ static void test_queue(void **state)
         assert_int_equal(r, 1);
         assert_int_equal(message.start.timeout_ms, ++seen);
     }
-    assert_int_equal(jailer_client_start(test->client, ID_A, 1, &err), 0);
+    assert_int_equal(jailer_client_start(test->client, ID_A, 1, 0, &err), 0);
 }
 
 static void test_free_inside_a_handler(void **state)

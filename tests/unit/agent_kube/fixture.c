@@ -56,10 +56,15 @@ void fixture_start(struct fixture *fixture, const char *script)
 {
     char socket[128];
     char spool[128];
+    if (fixture->lease_times.renew_ms == 0)
+        fixture->lease_times = (struct lease_times){.duration_ms = DEFAULT_LEASE_DURATION_MS,
+                                                    .renew_ms = DEFAULT_LEASE_RENEW_MS};
     const struct agent_options options = {
         .node_name = "node-a",
         .jailer_socket = socket,
         .spool_dir = spool,
+        .lease_namespace = "system",
+        .lease_times = fixture->lease_times,
         .kube = &fixture->server.config,
         .retain_output_ms = fixture->retain_output_ms,
         .retain_output_bytes = 64 << 20,

@@ -21,6 +21,7 @@ struct fixture {
     bool finishes;             /* a run as soon as it is started, with "hello\n" and exit code 0 */
     bool denies_network;       /* says that each run was refused an address */
     uint64_t retain_output_ms; /* > 0: whole outputs are kept, and served */
+    struct lease_times lease_times; /* 0: the defaults */
     /* What it has seen. */
     unsigned int unmarked_starts; /* without a mark in the spool */
 };
@@ -32,8 +33,20 @@ struct fixture {
 
 #define VERSION(version) "\"body\": {\"metadata\": {\"resourceVersion\": \"" version "\"}}}"
 
-/* The SandboxNode, which isn't there at first. */
-#define NODE                                                                                       \
+#define LEASES "/apis/coordination.k8s.io/v1/namespaces/system/leases"
+#define LEASE(version, holder)                                                                     \
+    "\"body\": {\"metadata\": {\"name\": \"node-a\", \"resourceVersion\": \"" version              \
+    "\"}, \"spec\": {\"holderIdentity\": \"" holder "\"}}}"
+
+/* The node's Lease: it isn't there at first, and each renewal is accepted. */
+#define LEASE_ACCEPTED                                                                             \
+    "{\"match\": \"GET " LEASES "/node-a\", \"status\": 404}, {\"match\": \"POST " LEASES          \
+    "\", \"status\": 201, " LEASE("1", "") ", {\"match\": \"PATCH " LEASES                         \
+                                           "/node-a\", \"sticky\": true, " LEASE("2", "")
+
+/* The SandboxNode, which isn't there at first, of a node whose lease is renewed. */
+#define NODE LEASE_ACCEPTED ", " NODE_ALONE
+#define NODE_ALONE                                                                                 \
     "{\"match\": \"GET " NODES "/node-a\", \"status\": 404}, {\"match\": \"POST " NODES            \
     "\", \"status\": 201, " VERSION("1") ", {\"match\": \"PATCH " NODES                            \
                                          "/node-a/status\", \"sticky\": true, " VERSION("2")

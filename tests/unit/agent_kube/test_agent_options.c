@@ -23,6 +23,9 @@ static int parse(const char *line, struct error *err)
         argv[argc++] = word;
     arg_node_name = arg_jailer_socket = arg_spool_dir = arg_kubeconfig = arg_health_address = NULL;
     arg_output_host = arg_output_cert = arg_output_key = NULL;
+    arg_lease_namespace = NULL;
+    arg_lease_times = (struct lease_times){.duration_ms = DEFAULT_LEASE_DURATION_MS,
+                                           .renew_ms = DEFAULT_LEASE_RENEW_MS};
     arg_log_level = LOG_LEVEL_INFO;
     /* Has getopt begin anew (getopt(3)). */
     optind = 0;
@@ -65,6 +68,39 @@ static void test_output(void **state)
     assert_int_equal(parse(LEAST " --retain-output 0 --output-address=", &err), 1);
     assert_int_equal(arg_retain_output_ms, 0);
     assert_null(arg_output_address);
+}
+
+static void test_lease(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words, *message;
+    } refused[] = {
+        {" --lease-namespace a/b", "--lease-namespace: \"a/b\" is no name of a namespace"},
+        {" --lease-duration soon", "--lease-duration: \"soon\" is not a duration such as 40s"},
+        {" --lease-renew-interval 999ms", "--lease-renew-interval: is shorter than 1 s"},
+        {" --lease-duration 601s", "--lease-duration: is longer than 600 s"},
+        {" --lease-renew-interval 14s",
+         "--lease-duration: is shorter than three times --lease-renew-interval, so that one lost "
+         "renewal would take the node out of service"},
+    };
+    struct error err = {0};
+
+    assert_int_equal(parse(LEAST " --lease-namespace ns --lease-duration 3s "
+                                 "--lease-renew-interval 1s",
+                           &err),
+                     1);
+    assert_string_equal(arg_lease_namespace, "ns");
+    assert_int_equal(arg_lease_times.duration_ms, 3000);
+    assert_int_equal(arg_lease_times.renew_ms, 1000);
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+        char line[256];
+        (void)snprintf(line, sizeof(line), LEAST "%s", refused[i].words);
+        assert_int_equal(parse(line, &err), -EINVAL);
+        assert_string_equal(err.text, refused[i].message);
+    }
+    assert_int_equal(parse(LEAST, &err), 1);
+    assert_null(arg_lease_namespace);
 }
 
 static void test_least(void **state)
@@ -129,9 +165,12 @@ static void test_questions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lease),
         cmocka_unit_test(test_least), /* the first: defaults are what nothing has set */
-        cmocka_unit_test(test_all),     cmocka_unit_test(test_output),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_questions),
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_output),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_questions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

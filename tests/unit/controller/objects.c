@@ -12,6 +12,8 @@
 
 #include "common/cleanup.h"
 
+int64_t objects_steady_us = 1;
+
 cJSON *parse_object(const char *fmt, ...)
 {
     cleanup_free char *text = NULL;
@@ -65,7 +67,23 @@ struct node *put_agent_status(struct nodes *nodes, const char *name, const char 
         parse_object("{'metadata':{'name':'%s'},'status':{%s}}", name, status);
     if (nodes_set_agent(nodes, object, &node, &err) < 0)
         fail_msg("%s", err.text);
+    node->heartbeat =
+        (struct node_heartbeat){.moving = true, .fresh = true, .seen_us = objects_steady_us};
+    (void)snprintf(node->heartbeat.holder, sizeof(node->heartbeat.holder), "%s",
+                   node->agent->instance);
     return node;
+}
+
+void put_lease(struct nodes *nodes, const char *name, const char *holder, const char *renewed,
+               const struct lease_times *times)
+{
+    struct error err = {0};
+    cleanup_json cJSON *object = parse_object(
+        "{'metadata':{'name':'%s','resourceVersion':'1'},'spec':{'holderIdentity':'%s',"
+        "'renewTime':'2026-11-29T%sZ'}}",
+        name, holder, renewed);
+    if (nodes_set_lease(nodes, object, objects_steady_us, CREATED_US, times, &err) < 0)
+        fail_msg("%s", err.text);
 }
 
 void put_core(struct nodes *nodes, const char *name, const char *metadata, const char *spec)

@@ -20,12 +20,20 @@ struct run_digest *put_run(struct runs *runs, const char *name_space, const char
                            const char *version, const char *spec, const char *status,
                            int64_t now_us);
 
-/* Takes over a ready SandboxNode for Snippet and python3.12. */
+/* When the heartbeats of put_agent() come, by the lease clock; 1 at first. */
+extern int64_t objects_steady_us;
+
+/* Takes over a ready SandboxNode for Snippet and python3.12, whose agent is just heard of. */
 struct node *put_agent(struct nodes *nodes, const char *name, const char *instance,
                        unsigned int runs, const char *memory, const char *cpu);
 
 /* The same with the members of status given. */
 struct node *put_agent_status(struct nodes *nodes, const char *name, const char *status);
+
+/* Takes over a Lease, seen at objects_steady_us; renewed is "22:17:14", of the day that CREATED_US
+ * is in, and CREATED_US is now. */
+void put_lease(struct nodes *nodes, const char *name, const char *holder, const char *renewed,
+               const struct lease_times *times);
 
 /* Takes over a core Node with the members of metadata and spec given. */
 void put_core(struct nodes *nodes, const char *name, const char *metadata, const char *spec);

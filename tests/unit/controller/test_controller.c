@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/kube/reflector.h"
 #include "common/log.h"
 #include "common/loop.h"
@@ -22,6 +23,10 @@
 #include "objects.h"
 
 #define MAX_CALLS 256
+
+/* As short as the tests want it; the options don't allow it. */
+#define RENEW_MS    500
+#define DURATION_MS 3000
 
 struct kube_call {
     char method[8];
@@ -44,7 +49,7 @@ struct reflector {
     bool healthy;
 };
 
-enum { RUNS, AGENTS, NODES, COLLECTIONS };
+enum { RUNS, AGENTS, NODES, LEASES, COLLECTIONS };
 
 static struct reflector reflectors[COLLECTIONS];
 static unsigned int reflectors_alive;
@@ -65,11 +70,14 @@ int reflector_new(struct kube_client *client, const struct reflector_options *op
         [RUNS] = "/apis/sandboxrun.dev/v1alpha1/sandboxruns",
         [AGENTS] = "/apis/sandboxrun.dev/v1alpha1/sandboxnodes",
         [NODES] = "/api/v1/nodes",
+        [LEASES] = "/apis/coordination.k8s.io/v1/namespaces/system/leases",
     };
     (void)client;
     (void)err;
     for (unsigned int i = 0; i < COLLECTIONS; i++) {
         if (strcmp(options->path, paths[i]) == 0) {
+            if (i == LEASES)
+                assert_string_equal(options->label_selector, "sandboxrun.dev/lease=node");
             reflectors[i] = (struct reflector){*handlers, arg, true};
             reflectors_alive++;
             *ret_reflector = &reflectors[i];
@@ -111,7 +119,7 @@ int kube_client_send(struct kube_client *client, const struct kube_request *requ
     struct kube_call *call = &client->calls[client->count++];
     (void)snprintf(call->method, sizeof(call->method), "%s", request->method);
     (void)snprintf(call->path, sizeof(call->path), "%s", request->path);
-    call->body = strndup(request->body, request->body_len);
+    call->body = strndup(request->body ? request->body : "", request->body_len);
     call->fn = fn;
     call->arg = arg;
     if (ret_call)
@@ -125,6 +133,25 @@ void kube_call_cancel(struct kube_call *call)
         return;
     assert_non_null(call->fn);
     call->fn = NULL;
+}
+
+/* What tests add to the time that has really passed. */
+static uint64_t skipped_ns;
+
+/* The names that the linker's --wrap goes by are reserved, so they are given as labels. */
+uint64_t real_clock(void) __asm__("__real_clock_monotonic_ns");
+uint64_t wrap_clock(void) __asm__("__wrap_clock_monotonic_ns");
+int64_t real_wall(void) __asm__("__real_clock_realtime_us");
+int64_t wrap_wall(void) __asm__("__wrap_clock_realtime_us");
+
+int64_t wrap_wall(void)
+{
+    return real_wall() + (int64_t)(skipped_ns / 1000);
+}
+
+uint64_t wrap_clock(void)
+{
+    return real_clock() + skipped_ns;
 }
 
 /* The tests' means. */
@@ -156,7 +183,11 @@ static void outwait_backoff(struct world *world)
 static int setup(void **state)
 {
     static struct world world;
-    const struct controller_options options = {.ttl_seconds = 600};
+    const struct controller_options options = {
+        .ttl_seconds = 600,
+        .lease_namespace = "system",
+        .lease_times = {.duration_ms = DURATION_MS, .renew_ms = RENEW_MS},
+    };
     struct error err = {0};
     world = (struct world){0};
     assert_int_equal(loop_new(&world.client.loop, &err), 0);
@@ -202,8 +233,18 @@ static void watch_run(const char *name, const char *version, const char *spec, c
                               name, name, version, spec, status));
 }
 
+static cJSON *make_lease(const char *holder)
+{
+    char renewed[CLOCK_TEXT_SIZE];
+    clock_format_micro(clock_realtime_us(), renewed);
+    return parse_object("{'metadata':{'name':'n','resourceVersion':'1'},'spec':{'holderIdentity':"
+                        "'%s','renewTime':'%s'}}",
+                        holder, renewed);
+}
+
 static void watch_agent(const char *instance, unsigned int runs)
 {
+    upsert(LEASES, make_lease(instance));
     upsert(AGENTS, parse_object("{'metadata':{'name':'n'},'status':{'instance':'%s',"
                                 "'capacity':{'runs':%u,'memory':'1000Gi','cpu':'1000'},"
                                 "'runtimes':[{'name':'python3.12'}],'profiles':['Snippet'],"
@@ -217,9 +258,9 @@ static struct kube_call *last_call(struct world *world)
     return &world->client.calls[world->client.count - 1];
 }
 
-static void answer(struct kube_call *call, int status)
+static void answer_with(struct kube_call *call, int status, const char *body)
 {
-    struct kube_response response = {.status = status, .body = "{}", .body_len = 2};
+    struct kube_response response = {.status = status, .body = body, .body_len = strlen(body)};
     if (status < 200 || status > 299)
         (void)error_set(&response.error, EIO, "the answer was %d", status);
     kube_response_fn fn = call->fn;
@@ -228,6 +269,97 @@ static void answer(struct kube_call *call, int status)
         fn(&response, call->arg);
     else
         fail_msg("%s %s was answered before", call->method, call->path);
+}
+
+static void answer(struct kube_call *call, int status)
+{
+    answer_with(call, status, "{}");
+}
+
+/* Lets time pass in steps that are none too long, with a plan at each. */
+static void pass(struct world *world, unsigned int ms)
+{
+    for (unsigned int i = 0; i < ms; i += RENEW_MS) {
+        skipped_ns += RENEW_MS * UINT64_C(1000000);
+        reflectors[NODES].handlers.synced(reflectors[NODES].arg);
+        turn(world);
+    }
+}
+
+/* 750 ms of starts, 5 s for their end, 1 s of timeout. */
+#define LOST_MS 6750
+
+static void assign(struct world *world)
+{
+    sync_all();
+    watch_agent("i", 5);
+    watch_run("r", "7", ",'timeoutSeconds':1",
+              "'phase':'Running','nodeName':'n','agentInstance':'i','sandboxID':'s'");
+    turn(world);
+    assert_int_equal(world->client.count, 0);
+}
+
+/* The API server itself is asked before anything is given up, until it answers. */
+static void test_node_lost(void **state)
+{
+    struct world *world = *state;
+    static const char lease[] = "/apis/coordination.k8s.io/v1/namespaces/system/leases/n";
+    assign(world);
+    pass(world, LOST_MS - 2 * RENEW_MS);
+    assert_int_equal(world->client.count, 0);
+    pass(world, 3 * RENEW_MS);
+    assert_int_equal(world->client.count, 1);
+    assert_string_equal(last_call(world)->method, "GET");
+    assert_string_equal(last_call(world)->path, lease);
+    answer(last_call(world), 503);
+    pass(world, 4 * RENEW_MS);
+    run_loop(world, 150);
+    assert_int_equal(world->client.count, 2);
+    assert_string_equal(last_call(world)->path, lease);
+    answer(last_call(world), 404);
+    /* That it is gone is a change that nobody had seen. */
+    pass(world, LOST_MS - 2 * RENEW_MS);
+    assert_int_equal(world->client.count, 2);
+    pass(world, 3 * RENEW_MS);
+    assert_int_equal(world->client.count, 3);
+    answer(last_call(world), 404);
+    turn(world);
+    assert_int_equal(world->client.count, 4);
+    assert_string_equal(last_call(world)->method, "PATCH");
+    assert_non_null(strstr(last_call(world)->body, "\"reason\":\"NodeLost\""));
+    assert_non_null(strstr(last_call(world)->body, "\"resourceVersion\":\"7\""));
+    answer(last_call(world), 200);
+}
+
+/* A watch that has missed a renewal. */
+static void test_not_lost_after_all(void **state)
+{
+    struct world *world = *state;
+    assign(world);
+    pass(world, LOST_MS + RENEW_MS);
+    assert_int_equal(world->client.count, 1);
+    answer_with(last_call(world), 200,
+                "{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"2\"},\"spec\":"
+                "{\"holderIdentity\":\"i\",\"renewTime\":\"2026-11-29T00:00:00Z\"}}");
+    pass(world, LOST_MS - 2 * RENEW_MS);
+    assert_int_equal(world->client.count, 1);
+}
+
+/* Neither a watch that isn't up to date nor a controller that was stopped lets a node get lost. */
+static void test_nothing_is_lost_while_nobody_can_be_heard(void **state)
+{
+    struct world *world = *state;
+    assign(world);
+    reflectors[LEASES].healthy = false;
+    pass(world, 10 * LOST_MS);
+    reflectors[LEASES].healthy = true;
+    skipped_ns += 10 * LOST_MS * UINT64_C(1000000);
+    /* It settles, and then begins where it was. */
+    pass(world, DURATION_MS + LOST_MS - 2 * RENEW_MS);
+    assert_int_equal(world->client.count, 0);
+    pass(world, 4 * RENEW_MS);
+    assert_int_equal(world->client.count, 1);
+    answer(last_call(world), 503);
 }
 
 static void test_nothing_before_all_is_known(void **state)
@@ -241,6 +373,9 @@ static void test_nothing_before_all_is_known(void **state)
     turn(world);
     assert_int_equal(world->client.count, 0);
     reflectors[NODES].handlers.synced(reflectors[NODES].arg);
+    turn(world);
+    assert_int_equal(world->client.count, 0);
+    reflectors[LEASES].handlers.synced(reflectors[LEASES].arg);
     turn(world);
     assert_int_equal(world->client.count, 1);
     answer(last_call(world), 200);
@@ -453,6 +588,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(test_agent_is_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cordon, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_node_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_not_lost_after_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nothing_is_lost_while_nobody_can_be_heard, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_nonsense, setup, teardown),
         cmocka_unit_test_setup_teardown(test_end_with_calls_under_way, setup, teardown),
     };

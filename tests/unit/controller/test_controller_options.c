@@ -14,8 +14,8 @@
 
 static int parse(const char *const *words, struct error *err)
 {
-    char program[] = "sandboxrun-controller", copies[8][64];
-    char *argv[10] = {program};
+    char program[] = "sandboxrun-controller", copies[12][64];
+    char *argv[14] = {program};
     int argc = 1;
     for (; words[argc - 1]; argc++) {
         assert_true(strlen(words[argc - 1]) < sizeof(copies[0]));
@@ -37,14 +37,23 @@ static void test_values(void **state)
                                       "--log-level=debug",
                                       "--health-address",
                                       ":8081",
+                                      "--lease-namespace=system",
+                                      "--lease-duration=3s",
+                                      "--lease-renew-interval=1s",
                                       NULL};
     assert_int_equal(parse(none, &err), 1);
     assert_null(arg_kubeconfig);
     assert_null(arg_health_address);
     assert_int_equal(arg_ttl_seconds, 600);
+    assert_null(arg_lease_namespace);
+    assert_int_equal(arg_lease_times.duration_ms, 40000);
+    assert_int_equal(arg_lease_times.renew_ms, 10000);
     assert_int_equal(arg_log_level, LOG_LEVEL_INFO);
     assert_int_equal(parse(all, &err), 1);
     assert_int_equal(arg_ttl_seconds, 0);
+    assert_string_equal(arg_lease_namespace, "system");
+    assert_int_equal(arg_lease_times.duration_ms, 3000);
+    assert_int_equal(arg_lease_times.renew_ms, 1000);
     assert_int_equal(arg_log_level, LOG_LEVEL_DEBUG);
 }
 
@@ -66,6 +75,11 @@ static void test_refusals(void **state)
          "--ttl-seconds-after-finished: \"2592001\" is no whole number from 0 to 2592000"},
         {{"--ttl-seconds-after-finished", "10s"},
          "--ttl-seconds-after-finished: \"10s\" is no whole number from 0 to 2592000"},
+        {{"--lease-namespace=A"}, "--lease-namespace: \"A\" is no name of a namespace"},
+        {{"--lease-duration=x"}, "--lease-duration: \"x\" is not a duration such as 40s"},
+        {{"--lease-duration=2s", "--lease-renew-interval=1s"},
+         "--lease-duration: is shorter than three times --lease-renew-interval, so that one lost "
+         "renewal would take the node out of service"},
         {{"--log-level=loud"}, "--log-level: \"loud\" is not one of debug, info, warn, error"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -133,6 +133,87 @@ static void test_warm_count_starts_afresh(void **state)
     nodes_done(&nodes);
 }
 
+static const struct lease_times lease_times = {.duration_ms = 40000, .renew_ms = 10000};
+
+static bool is_fresh(struct nodes *nodes, int64_t seconds)
+{
+    nodes_age(nodes, 1 + seconds * SECOND_US, 40 * SECOND_US);
+    return nodes_find(nodes, "n")->heartbeat.fresh;
+}
+
+static void see_lease(struct nodes *nodes, int64_t seconds, const char *holder, const char *renewed)
+{
+    objects_steady_us = 1 + seconds * SECOND_US;
+    put_lease(nodes, "n", holder, renewed, &lease_times);
+}
+
+static void test_heartbeat(void **state)
+{
+    (void)state;
+    struct nodes nodes = {0};
+    struct error err = {0};
+    struct node *node;
+    cleanup_json cJSON *agent = parse_object("{'metadata':{'name':'n'},'status':{'instance':'i'}}");
+    see_lease(&nodes, 0, "i", "22:17:10");
+    /* Without an agent, or for another start of it, it means nothing. */
+    assert_false(is_fresh(&nodes, 0));
+    assert_int_equal(nodes_set_agent(&nodes, agent, &node, &err), 0);
+    nodes.changed = false;
+    assert_true(is_fresh(&nodes, 39));
+    assert_true(nodes.changed);
+    assert_false(is_fresh(&nodes, 40));
+    /* Another version of the same renewal is no sign of life. */
+    see_lease(&nodes, 41, "i", "22:17:10");
+    assert_false(is_fresh(&nodes, 41));
+    see_lease(&nodes, 42, "i", "22:17:20");
+    assert_true(is_fresh(&nodes, 42));
+    assert_int_equal(node->heartbeat.resumed_us, 1 + 42 * SECOND_US);
+    see_lease(&nodes, 52, "i", "22:17:30");
+    assert_int_equal(node->heartbeat.resumed_us, 1 + 42 * SECOND_US);
+    see_lease(&nodes, 53, "other", "22:17:30");
+    assert_false(is_fresh(&nodes, 53));
+    see_lease(&nodes, 54, "i", "22:17:30");
+    assert_true(is_fresh(&nodes, 54));
+    node->heartbeat.asked_us = 7;
+    nodes_remove_lease(&nodes, "n", 1 + 60 * SECOND_US);
+    assert_false(is_fresh(&nodes, 60));
+    assert_int_equal(node->heartbeat.seen_us, 1 + 60 * SECOND_US);
+    assert_int_equal(node->heartbeat.asked_us, 0);
+    assert_null(nodes_remove_agent(&nodes, "n"));
+    assert_null(nodes_find(&nodes, "n"));
+    nodes_remove_lease(&nodes, "n", 1);
+    objects_steady_us = 1;
+}
+
+/* At first sight a Lease may be one that nobody renews any more, or that a clock far ahead wrote:
+ * then it has to move first. */
+static void test_heartbeat_at_first_sight(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *renewed;
+        bool fresh;
+    } cases[] = {
+        {"22:17:14", true},  {"22:16:35", true},  {"22:16:34", false}, {"22:17:53", true},
+        {"22:17:54", false}, {"23:59:59", false}, {"nonsense", false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct nodes nodes = {0};
+        struct error err = {0};
+        struct node *node;
+        cleanup_json cJSON *agent =
+            parse_object("{'metadata':{'name':'n'},'status':{'instance':'i'}}");
+        assert_int_equal(nodes_set_agent(&nodes, agent, &node, &err), 0);
+        see_lease(&nodes, 0, "i", cases[i].renewed);
+        if (is_fresh(&nodes, 1) != cases[i].fresh)
+            fail_msg("case %zu", i);
+        see_lease(&nodes, 2, "i", "22:17:15");
+        assert_true(is_fresh(&nodes, 2));
+        nodes_done(&nodes);
+    }
+    objects_steady_us = 1;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +223,8 @@ int main(void)
         cmocka_unit_test(test_too_many_labels),
         cmocka_unit_test(test_no_name),
         cmocka_unit_test(test_warm_count_starts_afresh),
+        cmocka_unit_test(test_heartbeat),
+        cmocka_unit_test(test_heartbeat_at_first_sight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

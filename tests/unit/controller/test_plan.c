@@ -20,6 +20,7 @@ struct world {
     struct runs runs;
     struct plan plan;
     int64_t now_us;
+    int64_t steady_us;
     unsigned int assign_room;
     unsigned int write_room;
     char text[1024]; /* the last plan as text */
@@ -28,7 +29,9 @@ struct world {
 static int setup(void **state)
 {
     static struct world world;
+    objects_steady_us = 1;
     world = (struct world){.now_us = CREATED_US + SECOND_US,
+                           .steady_us = 1,
                            .assign_room = MAX_ASSIGNS_IN_FLIGHT,
                            .write_room = MAX_WRITES_IN_FLIGHT};
     runs_init(&world.runs, &world.nodes);
@@ -77,6 +80,8 @@ static const char *plan(struct world *world)
         .runs = &world->runs,
         .nodes = &world->nodes,
         .now_us = world->now_us,
+        .steady_us = world->steady_us,
+        .times = {.duration_ms = 40000, .renew_ms = 10000},
         .ttl_seconds = TTL_SECONDS,
         .assign_room = world->assign_room,
         .write_room = world->write_room,
@@ -279,6 +284,23 @@ static void test_not_deleted_twice(void **state)
     assert_int_equal(world->plan.wake_us, INT64_MAX);
 }
 
+/* Both clocks go on; where beats is given, its agent has just been heard of. */
+static void pass(struct world *world, int64_t seconds, struct node *beats)
+{
+    world->now_us += seconds * SECOND_US;
+    world->steady_us += seconds * SECOND_US;
+    objects_steady_us = world->steady_us;
+    if (beats)
+        beats->heartbeat.seen_us = world->steady_us;
+}
+
+static void answer_ask(struct node *node, int64_t asked_us)
+{
+    assert_true(node->heartbeat.ask);
+    node->heartbeat.ask = false;
+    node->heartbeat.asked_us = asked_us;
+}
+
 /* The new agent has the first word about what was assigned to the old one. */
 static void test_agent_restarted(void **state)
 {
@@ -287,18 +309,18 @@ static void test_agent_restarted(void **state)
     struct run_digest *run =
         put(world, "a", "r", "1", "'timeoutSeconds':30", "'phase':'Running'," ON_NODE("i"));
     assert_string_equal(plan(world), "");
-    assert_int_equal(world->plan.wake_us, INT64_MAX);
 
-    runs_touch_node(&world->runs, put_agent(&world->nodes, "n", "i2", 5, "10Gi", "5"));
+    struct node *node = put_agent(&world->nodes, "n", "i2", 5, "10Gi", "5");
+    runs_touch_node(&world->runs, node);
     assert_string_equal(plan(world), "");
     int64_t end_us = world->now_us + 50 * SECOND_US;
     assert_int_equal(world->plan.wake_us, end_us);
     /* The agent's further words about itself don't start the time afresh. */
-    world->now_us += 10 * SECOND_US;
+    pass(world, 10, NULL);
     runs_touch_node(&world->runs, put_agent(&world->nodes, "n", "i2", 5, "10Gi", "5"));
     assert_string_equal(plan(world), "");
     assert_int_equal(world->plan.wake_us, end_us);
-    world->now_us = end_us;
+    pass(world, 40, node);
     assert_string_equal(plan(world), "fail r AgentRestarted");
     assert_string_equal(world->plan.actions[0].message,
                         "the agent on node n was restarted and has not reported this run for 50 s; "
@@ -313,26 +335,97 @@ static void test_agent_restarted(void **state)
     assert_string_equal(plan(world), "assign short n");
 }
 
-static void test_node_lost(void **state)
+static void test_agent_gone(void **state)
 {
     struct world *world = *state;
-    (void)put_agent(&world->nodes, "n", "i", 5, "10Gi", "5");
+    struct node *node = put_agent(&world->nodes, "n", "i", 5, "10Gi", "5");
     (void)put(world, "a", "r", "1", "'timeoutSeconds':30", "'phase':'Running'," ON_NODE("i"));
     assert_string_equal(plan(world), "");
     runs_touch_node(&world->runs, nodes_remove_agent(&world->nodes, "n"));
     assert_string_equal(plan(world), "");
-    world->now_us = world->plan.wake_us;
+    pass(world, 49, node);
     /* It comes back in time, as the same. */
     runs_touch_node(&world->runs, put_agent(&world->nodes, "n", "i", 5, "10Gi", "5"));
     assert_string_equal(plan(world), "");
-    assert_int_equal(world->plan.wake_us, INT64_MAX);
     runs_touch_node(&world->runs, nodes_remove_agent(&world->nodes, "n"));
     assert_string_equal(plan(world), "");
     assert_int_equal(world->plan.wake_us, world->now_us + 50 * SECOND_US);
-    world->now_us = world->plan.wake_us;
+    pass(world, 50, node);
     assert_string_equal(plan(world), "fail r NodeLost");
     assert_string_equal(world->plan.actions[0].message,
                         "node n has had no agent for 50 s; the run is not started again");
+}
+
+/* A silent node gets nothing new at 40 s; what it has is given up when it must be over, and only
+ * after the API server was asked. */
+static void test_node_lost(void **state)
+{
+    struct world *world = *state;
+    struct node *node = put_agent(&world->nodes, "n", "i", 5, "10Gi", "5");
+    (void)put(world, "a", "r", "1", "'timeoutSeconds':30", "'phase':'Running'," ON_NODE("i"));
+    (void)put(world, "a", "q", "1", "'timeoutSeconds':1", "'phase':'Scheduled'," ON_NODE("i"));
+    assert_string_equal(plan(world), "");
+    pass(world, 39, NULL);
+    assert_string_equal(plan(world), "fail q InternalError");
+    accepted(world);
+    (void)put(world, "a", "q", "2", "'timeoutSeconds':1", "'phase':'Failed'," ON_NODE("i"));
+    (void)put(world, "b", "new", "1", "", "");
+    pass(world, 1, NULL);
+    assert_string_equal(plan(world), "explain new NoReadyNode");
+    assert_string_equal(world->plan.actions[0].message,
+                        "0 of 1 node can take it: 1 without a heartbeat of its agent");
+    accepted(world);
+    assert_false(node->heartbeat.fresh);
+    pass(world, 9, NULL);
+    assert_string_equal(plan(world), "");
+    assert_false(world->nodes.asks);
+    pass(world, 1, NULL);
+    assert_string_equal(plan(world), "");
+    assert_true(world->nodes.asks);
+    /* An answer that was asked for too early is none. */
+    answer_ask(node, world->steady_us - 1);
+    pass(world, 1, NULL);
+    assert_string_equal(plan(world), "");
+    answer_ask(node, world->steady_us);
+    runs_touch_node(&world->runs, node);
+    assert_string_equal(plan(world), "fail r NodeLost");
+    assert_string_equal(world->plan.actions[0].message,
+                        "the agent on node n has not renewed its lease for 51 s; the run is not "
+                        "started again");
+}
+
+/* The clock of the silence stands still, the other one goes on. */
+static void test_nothing_is_lost_while_nobody_can_be_heard(void **state)
+{
+    struct world *world = *state;
+    struct node *node = put_agent(&world->nodes, "n", "i", 5, "10Gi", "5");
+    (void)put(world, "a", "r", "1", "'timeoutSeconds':1", "'phase':'Running'," ON_NODE("i"));
+    for (unsigned int i = 0; i < 100; i++) {
+        assert_string_equal(plan(world), "");
+        assert_true(world->plan.wake_us >= world->now_us + MIN_STEADY_US);
+        world->now_us += 10 * SECOND_US;
+    }
+    assert_false(node->heartbeat.ask);
+    assert_true(node->heartbeat.fresh);
+}
+
+static void test_overdue(void **state)
+{
+    struct world *world = *state;
+    struct node *node = put_agent(&world->nodes, "n", "i", 5, "10Gi", "5");
+    (void)put(world, "a", "r", "1", "'timeoutSeconds':30", "'phase':'Scheduled'," ON_NODE("i"));
+    assert_string_equal(plan(world), "");
+    pass(world, 40, node);
+    /* It begins anew with the start. */
+    (void)put(world, "a", "r", "2", "'timeoutSeconds':30", "'phase':'Running'," ON_NODE("i"));
+    assert_string_equal(plan(world), "");
+    pass(world, 59, node);
+    assert_string_equal(plan(world), "");
+    pass(world, 1, node);
+    assert_string_equal(plan(world), "fail r InternalError");
+    assert_string_equal(world->plan.actions[0].message,
+                        "node n is alive and has not finished the run 30 s past its timeoutSeconds "
+                        "of 30");
 }
 
 static void test_namespaces_take_turns(void **state)
@@ -470,7 +563,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_ttl, setup, teardown),
         cmocka_unit_test_setup_teardown(test_not_deleted_twice, setup, teardown),
         cmocka_unit_test_setup_teardown(test_agent_restarted, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_agent_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_node_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nothing_is_lost_while_nobody_can_be_heard, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_overdue, setup, teardown),
         cmocka_unit_test_setup_teardown(test_namespaces_take_turns, setup, teardown),
         cmocka_unit_test_setup_teardown(test_order_within_a_namespace, setup, teardown),
         cmocka_unit_test_setup_teardown(test_misfits_block_nobody, setup, teardown),

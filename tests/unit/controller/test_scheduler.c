@@ -101,6 +101,17 @@ static void test_check(void **state)
     }
 }
 
+static void test_silent(void **state)
+{
+    (void)state;
+    struct nodes nodes = {0};
+    struct node *node = put_agent(&nodes, "node-a", "i", 2, "1Gi", "2");
+    assert_int_equal(scheduler_check(&plain, node), NODE_FITS);
+    node->heartbeat.fresh = false;
+    assert_int_equal(scheduler_check(&plain, node), NODE_SILENT);
+    nodes_done(&nodes);
+}
+
 static const char *choose(const struct nodes *nodes)
 {
     struct scheduler_choice choice;
@@ -195,9 +206,8 @@ static void test_short_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_explanations),
+        cmocka_unit_test(test_check),      cmocka_unit_test(test_silent),
+        cmocka_unit_test(test_choice),     cmocka_unit_test(test_explanations),
         cmocka_unit_test(test_short_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

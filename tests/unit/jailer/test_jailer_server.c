@@ -4,6 +4,7 @@
  * was done to them. */
 #include "cmocka_setup.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "node-agent/jailer/limits.h"
 #include "node-agent/jailer/sandbox.h"
 #include "node-agent/jailer/server.h"
@@ -226,6 +227,33 @@ static void test_timeout_above_the_ceiling_refuses_the_jail(void **state)
     assert_int_equal(fake_timeout_ms, 0);
 }
 
+/* Its node's lease may have run out while the word lay in the socket. */
+static void test_a_start_that_is_read_too_late_refuses_the_jail(void **state)
+{
+    (void)state;
+    struct proto_message message = create_message();
+    tell(&message);
+    fake.state = SANDBOX_READY;
+    message = start_message(1234);
+    message.start.not_after_boottime_ns = clock_boottime_ns() - 1;
+    tell(&message);
+    assert_string_equal(fake_refusal_lock, "request");
+    assert_int_equal(fake_timeout_ms, 0);
+    assert_true(connection_is_open(&fixture.server.connection));
+}
+
+static void test_a_start_that_is_read_in_time(void **state)
+{
+    (void)state;
+    struct proto_message message = create_message();
+    tell(&message);
+    fake.state = SANDBOX_READY;
+    message = start_message(1234);
+    message.start.not_after_boottime_ns = clock_boottime_ns() + UINT64_C(60000000000);
+    tell(&message);
+    assert_int_equal(fake_timeout_ms, 1234);
+}
+
 static void test_words_about_the_unknown_are_ignored(void **state)
 {
     (void)state;
@@ -424,6 +452,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_is_not_granted_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_timeout_above_the_ceiling_refuses_the_jail, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_a_start_that_is_read_too_late_refuses_the_jail, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_start_that_is_read_in_time, setup, teardown),
         cmocka_unit_test_setup_teardown(test_words_about_the_unknown_are_ignored, setup, teardown),
         cmocka_unit_test_setup_teardown(test_create_of_an_id_in_use_is_a_breach, setup, teardown),
         cmocka_unit_test_setup_teardown(test_start_before_created_is_a_breach, setup, teardown),

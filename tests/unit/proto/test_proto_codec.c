@@ -17,7 +17,8 @@
 #define AT_CREATE_MEMORY  120
 #define CREATE_LEN        2432
 #define AT_START_TIMEOUT  48
-#define START_LEN         52
+#define AT_START_INSTANT  52
+#define START_LEN         60
 #define ID_ONLY_LEN       48
 #define AT_REFUSED_ERRNUM 48
 #define AT_REFUSED_LOCK   52
@@ -80,7 +81,9 @@ static struct proto_message create_message(void)
 
 static struct proto_message start_message(void)
 {
-    return (struct proto_message){.type = PROTO_START, .start = {.id = ID, .timeout_ms = 20000}};
+    return (struct proto_message){
+        .type = PROTO_START,
+        .start = {.id = ID, .timeout_ms = 20000, .not_after_boottime_ns = 0x0102030405060708}};
 }
 
 static struct proto_message refused_message(void)
@@ -266,6 +269,7 @@ static const struct spoiled spoiled[] = {
     {create_message, AT_CREATE_MEMORY, BYTES("\0\0\0\0\0\0\0\0"), "memory_bytes"},
     {create_message, AT_CREATE_MEMORY, BYTES(U64_MAX), "memory_bytes"},
     {start_message, AT_START_TIMEOUT, BYTES("\0\0\0\0"), "timeout_ms"},
+    {start_message, AT_START_INSTANT, BYTES(U64_MAX), "not_after_boottime_ns"},
     {start_message, 8, BYTES("x"), "id"},
     {kill_message, 8, BYTES("x"), "id"},
     {created_message, 8, BYTES("x"), "id"},
@@ -389,6 +393,7 @@ static void test_decode_takes_the_bounds_themselves(void **state)
     int len = proto_encode(&in, bytes);
     assert_int_equal(proto_decode(bytes, (size_t)len, &out, NULL), 0);
     assert_int_equal(out.start.timeout_ms, UINT32_MAX);
+    assert_int_equal(out.start.not_after_boottime_ns, 0x0102030405060708);
 
     in = refused_message();
     memset(in.refused.text, 'x', sizeof(in.refused.text) - 1);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/kube/lease.h"
+
+#include "common/clock.h"
+#include "common/json_string.h"
+#include "common/kube/client.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Cut off in the middle it would be another text. */
+static void copy_text(char *field, size_t size, const char *text)
+{
+    if (text && strlen(text) < size)
+        memcpy(field, text, strlen(text) + 1);
+}
+
+static int64_t read_time(const char *text)
+{
+    int64_t time_us = 0;
+
+    return text && clock_parse(text, &time_us) == 0 && time_us > 0 ? time_us : 0;
+}
+
+static int64_t read_count(const cJSON *tree, const char *path)
+{
+    int64_t value = 0;
+
+    return json_get_i64(tree, path, &value) == 0 && value > 0 && value < INT32_MAX ? value : 0;
+}
+
+int kube_lease_decode(const cJSON *tree, struct kube_lease *ret_lease, struct error *err)
+{
+    struct kube_lease lease = {0};
+    const char *renew = json_get_string(tree, "spec.renewTime");
+
+    copy_text(lease.name, sizeof(lease.name), json_get_string(tree, "metadata.name"));
+    copy_text(lease.version, sizeof(lease.version),
+              json_get_string(tree, "metadata.resourceVersion"));
+    if (!lease.name[0] || !lease.version[0])
+        return error_set(err, EINVAL, "a Lease without a usable name or resourceVersion");
+    copy_text(lease.holder, sizeof(lease.holder), json_get_string(tree, "spec.holderIdentity"));
+    copy_text(lease.renew_text, sizeof(lease.renew_text), renew);
+    lease.renew_us = read_time(renew);
+    lease.acquire_us = read_time(json_get_string(tree, "spec.acquireTime"));
+    lease.transitions = read_count(tree, "spec.leaseTransitions");
+    lease.duration_seconds = (uint32_t)read_count(tree, "spec.leaseDurationSeconds");
+    *ret_lease = lease;
+    return 0;
+}
+
+/* "key":"text" */
+static int append_member(struct buf *body, const char *key, const char *text)
+{
+    int r = buf_printf(body, "\"%s\":", key);
+
+    return r == 0 ? json_append_string(body, text, strlen(text)) : r;
+}
+
+static int append_metadata(const struct kube_lease *lease, struct buf *body)
+{
+    int r;
+
+    if (lease->version[0]) {
+        r = buf_append_str(body, "{\"metadata\":{");
+        if (r == 0)
+            r = append_member(body, "resourceVersion", lease->version);
+    } else {
+        r = buf_append_str(body, "{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\","
+                                 "\"metadata\":{");
+        if (r == 0)
+            r = append_member(body, "name", lease->name);
+    }
+    return r == 0
+               ? buf_append_str(body, ",\"labels\":{\"" LEASE_LABEL "\":\"" LEASE_LABEL_NODE "\"}}")
+               : r;
+}
+
+int kube_lease_encode(const struct kube_lease *lease, struct buf *body)
+{
+    char acquired[CLOCK_TEXT_SIZE];
+    char renewed[CLOCK_TEXT_SIZE];
+    int r = append_metadata(lease, body);
+
+    clock_format_micro(lease->acquire_us, acquired);
+    clock_format_micro(lease->renew_us, renewed);
+    if (r == 0)
+        r = buf_append_str(body, ",\"spec\":{");
+    if (r == 0)
+        r = append_member(body, "holderIdentity", lease->holder);
+    if (r == 0)
+        r = buf_printf(body,
+                       ",\"leaseDurationSeconds\":%" PRIu32 ",\"leaseTransitions\":%" PRId64
+                       ",\"acquireTime\":\"%s\",\"renewTime\":\"%s\"}}",
+                       lease->duration_seconds, lease->transitions, acquired, renewed);
+    return r;
+}
+
+int kube_lease_path(const char *name_space, const char *name, struct buf *path)
+{
+    int r = buf_append_str(path, "/apis/coordination.k8s.io/v1/namespaces/");
+
+    if (r == 0)
+        r = kube_append_escaped(path, name_space);
+    if (r == 0)
+        r = buf_append_str(path, name ? "/leases/" : "/leases");
+    return r == 0 && name ? kube_append_escaped(path, name) : r;
+}
