@@ -492,7 +492,10 @@ class TestCaller(unittest.TestCase):
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         path = self.put("mask.py", "import re\nprint(re.findall('^Sig(?:Blk|Ign):\\t(.*)',"
                         " open('/proc/self/status').read(), re.M))\n")
-        self.assertEqual(self.start(path, preexec_fn=prepare).stdout, self.start(path).stdout)
+        usual, strange = self.start(path), self.start(path, preexec_fn=prepare)
+        self.assertEqual((usual.returncode, usual.stderr), (0, ""))
+        self.assertEqual((strange.returncode, strange.stdout, strange.stderr),
+                         (0, usual.stdout, ""))
 
     def test_what_is_not_inherited(self):
         path = self.put("state.py", "import os\nprint(open('/proc/self/personality').read(), "

@@ -149,7 +149,8 @@ class TestBadInput(ScratchCase):
     started and nothing left."""
 
     def refuse(self, *args, says, **kwargs):
-        done = run(*args, **kwargs)
+        # Nothing was started, so there is nothing to wait for.
+        done = run(*args, timeout=15, **kwargs)
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assertEqual(done.stdout, "")
         self.assertRegex(done.stderr, r"\Asandboxrun: [^\n]*\n\Z")
