@@ -14,7 +14,9 @@
 
 static int parse(const char *const *words, struct error *err)
 {
-    char program[] = "sandboxrun-controller", copies[12][64];
+    /* The options point into their words. */
+    static char copies[12][64];
+    char program[] = "sandboxrun-controller";
     char *argv[14] = {program};
     int argc = 1;
     for (; words[argc - 1]; argc++) {
