@@ -11,6 +11,7 @@
 #include "node-agent/jailer/net/net_messages.h"
 #include "node-agent/jailer/net/nft_load.h"
 #include "node-agent/jailer/net/nft_text.h"
+#include "node-agent/jailer/net/sysctl_record.h"
 #include "node-agent/jailer/net/sysctls.h"
 
 #include <linux/netlink.h>
@@ -24,6 +25,7 @@ struct work {
     struct netlink filter; /* owns the lock: closed last, by the end of the process */
     struct netlink route;
     struct sysctls sysctls;
+    struct sysctl_record record;
     bool loaded;
     uint64_t full_until_ns[NET_MAX_SLOTS]; /* nothing is added to a slot's names till then */
 };
@@ -94,6 +96,17 @@ static int wants_ipv6(struct work *work, bool *ret_wants, struct error *err)
     return r;
 }
 
+static int apply_sysctls(struct work *work, bool ipv6, struct error *err)
+{
+    sysctl_record_open(&work->record);
+    int r = sysctls_apply(&work->sysctls, ipv6, err);
+    if (r >= 0)
+        sysctl_record_enter(&work->record, &work->sysctls);
+    else
+        sysctl_record_done(&work->record, false);
+    return r;
+}
+
 /* Nothing is forwarded before the table is there. */
 static int prepare(struct work *work, struct net_started *ret_started, struct error *err)
 {
@@ -117,7 +130,7 @@ static int prepare(struct work *work, struct net_started *ret_started, struct er
     if (r >= 0)
         r = wants_ipv6(work, &ipv6, err);
     if (r >= 0)
-        r = sysctls_apply(&work->sysctls, ipv6, err);
+        r = apply_sysctls(work, ipv6, err);
     if (r >= 0)
         *ret_started = (struct net_started){.mtu = links_uplink_mtu(&work->route),
                                             .ipv6 = work->sysctls.ipv6 ? 1 : 0,
@@ -130,9 +143,14 @@ static void restore_sysctls(struct work *work)
 {
     bool others = false;
     struct error err = {0};
-    if (nft_elements_find_others(&work->filter, work->helper->plan->jailer, &others, &err) >= 0 &&
-        !others)
+    bool recorded = work->record.fd >= 0;
+    if (recorded)
+        others = !sysctl_record_leave(&work->record);
+    else if (nft_elements_find_others(&work->filter, work->helper->plan->jailer, &others, &err) < 0)
+        others = true;
+    if (!others)
         sysctls_restore(&work->sysctls);
+    sysctl_record_done(&work->record, !others);
 }
 
 static void undo(struct work *work)
@@ -230,7 +248,7 @@ static int drop_sys_admin(void)
 
 static int helper_main(const void *arg)
 {
-    struct work work = {.helper = arg, .sysctls = SYSCTLS_INIT};
+    struct work work = {.helper = arg, .sysctls = SYSCTLS_INIT, .record = SYSCTL_RECORD_INIT};
     struct net_answer started = {.kind = NET_STARTED};
     int r = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0
                 ? error_set_errno(&started.error, errno, "set no_new_privs")

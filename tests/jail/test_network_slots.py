@@ -432,6 +432,13 @@ class TestTheStart(WorldCase):
             self.assertLessEqual(set(children_of(jailer)), {"netns", "reaper"})
             self.assertEqual((self.world.census(), self.world.sysctls()), before)
 
+    def expect_sysctls(self, values):
+        """The helper that puts them back outlives its jailer for a while."""
+        until = time.monotonic() + 10
+        while self.world.sysctls() != values and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(self.world.sysctls(), values)
+
     def test_sysctls_are_set_and_put_back(self):
         # A new namespace has the machine's own.
         self.world.node.sysctl(net__ipv4__ip_forward="0")
@@ -444,10 +451,7 @@ class TestTheStart(WorldCase):
                 self.assertIn("icmp_ratelimit = 0", now)
                 self.assertIn("ipv6.conf.all.forwarding = 1", now)
                 jailer.stop(signum)
-            until = time.monotonic() + 10
-            while self.world.sysctls() != before and time.monotonic() < until:
-                time.sleep(0.05)
-            self.assertEqual(self.world.sysctls(), before)
+            self.expect_sysctls(before)
 
     def test_what_an_earlier_one_left_is_swept(self):
         before = self.world.census()
@@ -490,6 +494,8 @@ class TestTheStart(WorldCase):
             self.assertEqual(list(found.values()), [slots.NODE4, "ConnectionRefusedError"])
 
     def test_two_with_two_numbers(self):
+        self.world.node.sysctl(net__ipv4__ip_forward="0")
+        before = self.world.sysctls()
         with Jailer(self.world) as first, Jailer(self.world) as second:
             for jailer in first, second, first:
                 found, _ = probe(jailer, f"{PUBLIC4} 80", f"{PUBLIC4} 22")
@@ -498,6 +504,8 @@ class TestTheStart(WorldCase):
             # What both need stays until the last.
             found, _ = probe(second, f"{PUBLIC4} 80", f"{PUBLIC4} 22")
             self.assertEqual(list(found.values()), [slots.NODE4, "ConnectionRefusedError"])
+        # And then it is as before the first, which the last has never seen.
+        self.expect_sysctls(before)
 
 
 class TestWithoutIPv6(WorldCase):

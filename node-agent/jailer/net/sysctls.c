@@ -102,6 +102,33 @@ int sysctls_apply(struct sysctls *sysctls, bool with_ipv6, struct error *err)
     return 0;
 }
 
+static const char *found_before(const struct sysctls *sysctls, const char *name)
+{
+    for (size_t i = 0; i < sysctls->changed_count; i++) {
+        if (strcmp(sysctls->changed[i].name, name) == 0)
+            return sysctls->changed[i].before;
+    }
+    return NULL;
+}
+
+/* In the order of the settings, which is the one in which they are put back. */
+void sysctls_remember(struct sysctls *sysctls, const char *text, sysctls_find_fn find)
+{
+    const struct sysctls found = *sysctls;
+    sysctls->changed_count = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+        char recorded[SYSCTLS_VALUE_SIZE];
+        const char *before = find(text, settings[i].name, recorded);
+        if (!before)
+            before = found_before(&found, settings[i].name);
+        if (!before)
+            continue;
+        sysctls->changed[sysctls->changed_count].name = settings[i].name;
+        (void)snprintf(sysctls->changed[sysctls->changed_count++].before, SYSCTLS_VALUE_SIZE, "%s",
+                       before);
+    }
+}
+
 uint32_t sysctls_tracked(const struct sysctls *sysctls)
 {
     char text[32];

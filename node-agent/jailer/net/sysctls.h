@@ -37,6 +37,12 @@ bool sysctls_has_ipv6(int proc_fd);
  * failure. On failure what was changed is put back. */
 int sysctls_apply(struct sysctls *sysctls, bool with_ipv6, struct error *err);
 
+/* What the settings were before others changed them, as find() tells it of text: it takes the place
+ * of what sysctls_apply() found. find() fills ret_value and returns it, or NULL. */
+typedef const char *(*sysctls_find_fn)(const char *text, const char *name,
+                                       char ret_value[SYSCTLS_VALUE_SIZE]);
+void sysctls_remember(struct sysctls *sysctls, const char *text, sysctls_find_fn find);
+
 /* How many connections the kernel tracks at most; 0 if it doesn't tell. */
 uint32_t sysctls_tracked(const struct sysctls *sysctls);
 
