@@ -351,8 +351,9 @@ class RunnerTest(unittest.TestCase):
             channel.seek(0)
             child = [PYTHON, "-I", "-u", "-B", self.runner]
             if pass_channel:
-                # The shell moves the channel to where the runner expects it.
-                child = ["/bin/sh", "-c", f'exec "$@" 3<&{channel.fileno()} {channel.fileno()}<&-',
+                # The shell moves the channel to where the runner expects it, and says where it is.
+                child = ["/bin/sh", "-c",
+                         f'unset PWD; exec "$@" 3<&{channel.fileno()} {channel.fileno()}<&-',
                          "sh", *child]
                 if channel.fileno() == 3:
                     child = child[4:]
