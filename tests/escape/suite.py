@@ -217,7 +217,10 @@ def beyond_limits(limits, status):
             return f"{usage['peakMemoryBytes']} bytes of {limit}"
     if "cpu" in limits and "cpuMilliseconds" in usage:
         share = int(limits["cpu"].removesuffix("m")) / 1000
-        allowed = share * usage["wallMilliseconds"] * CPU_SLACK + CPU_SLACK_MS
+        # What is killed dies with the profile's processor, or a small share would hold up its end.
+        wall = usage["wallMilliseconds"]
+        dying = max(0, wall - 1000 * status.get("effective", {}).get("timeoutSeconds", wall))
+        allowed = (share * (wall - dying) + dying) * CPU_SLACK + CPU_SLACK_MS
         if usage["cpuMilliseconds"] > allowed:
             return f"{usage['cpuMilliseconds']} ms of processor time, {allowed:.0f} allowed"
     return None

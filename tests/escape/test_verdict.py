@@ -46,6 +46,12 @@ class TestVerdict(unittest.TestCase):
                                ({"cpuMilliseconds": 1000, "wallMilliseconds": 1000}, True)):
             found = beyond_limits({"memory": "64Mi", "cpu": "500m"}, {"usage": usage})
             self.assertEqual(bool(found), through, usage)
+        # A second of its own, and another one in which it died.
+        for spent, through in (1900, False), (2200, True):
+            found = beyond_limits({"cpu": "500m"}, {
+                "usage": {"cpuMilliseconds": spent, "wallMilliseconds": 2000},
+                "effective": {"timeoutSeconds": 1}})
+            self.assertEqual(bool(found), through, spent)
 
     def test_a_head_with_a_mistake_is_an_error(self):
         for bad in ("# expcet: EPERM", "# expect: eperm", "# host: moon", "# needs: sparc",
