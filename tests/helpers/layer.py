@@ -9,6 +9,7 @@ the last: a suite of its sets `last_words` of the result that it is run with.
 
 import os
 import pathlib
+import signal
 import sys
 import time
 import unittest
@@ -47,6 +48,9 @@ def main(argv):
     if not directory.is_dir():
         print(f"layer.py: there is no directory {directory}", file=sys.stderr)
         return 2
+
+    # A shell has what it starts in the background ignore it, and so would all that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     # Tests say `from helpers import ...`.
     sys.path[0] = str(TESTS)
