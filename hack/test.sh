@@ -6,7 +6,12 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 
-layers_all=(unit fuzz client runtime resolver jail escape egress cpython vm controlplane chart cluster soak lint)
+layers_all=(jail escape egress soak unit fuzz client runtime resolver cpython controlplane chart
+    cluster vm lint)
+# What tells how quick something is, or what the machine has, runs with nothing beside it. The two
+# that only compute run beside all others, which mostly wait, and are told at the end.
+alone=(jail escape egress soak)
+beside=(vm lint)
 
 usage() {
     cat <<TXT
@@ -166,38 +171,70 @@ if wants cluster || wants chart || wants controlplane || wants soak; then
     tests/controlplane/build.sh || exit 1
 fi
 
-# It needs nothing but a processor, which most other layers leave idle while they wait.
-lint_log=build/test-logs/lint-beside.log
-lint_pid=
-if wants lint && [ "${#layers[@]}" -gt 1 ]; then
-    nice -n 19 ./hack/lint.sh >"$lint_log" 2>&1 &
-    lint_pid=$!
-    trap 'kill "$lint_pid" 2>/dev/null' EXIT
-fi
-
-lint_result() {
-    cat "$lint_log"
-    return "$1"
+layer_command() {
+    case "$1" in
+    lint) exec ./hack/lint.sh ;;
+    *) exec python3 "$root/tests/helpers/layer.py" "$1" ;;
+    esac
 }
 
-layer_lint() {
-    local status=0
-    if [ -z "$lint_pid" ]; then
-        run_layer lint ./hack/lint.sh
+declare -A beside_pids
+beside_started=
+
+start_beside() {
+    local layer
+    [ -z "$beside_started" ] || return
+    beside_started=yes
+    for layer in "${beside[@]}"; do
+        if wants "$layer"; then
+            (
+                renice -n 19 "$BASHPID" >/dev/null
+                layer_command "$layer"
+            ) >"build/test-logs/$layer-beside.log" 2>&1 &
+            beside_pids[$layer]=$!
+        fi
+    done
+}
+
+# Interrupted, what was started ends and takes what it has started along: of a shell script the
+# background ignores the one signal, of Python the other would leave machines behind.
+end_beside() {
+    local layer
+    for layer in "${!beside_pids[@]}"; do
+        case "$layer" in
+        lint) kill -TERM "${beside_pids[$layer]}" 2>/dev/null ;;
+        *) kill -INT "${beside_pids[$layer]}" 2>/dev/null ;;
+        esac
+    done
+}
+trap end_beside EXIT
+
+beside_result() {
+    cat "build/test-logs/$1-beside.log"
+    return "$2"
+}
+
+layer_other() {
+    local layer=$1 status=0
+    if [ -n "${beside_pids[$layer]:-}" ]; then
+        wait "${beside_pids[$layer]}" || status=$?
+        unset "beside_pids[$layer]"
+        run_layer "$layer" beside_result "$layer" "$status"
         return
     fi
-    wait "$lint_pid" || status=$?
-    trap - EXIT
-    run_layer lint lint_result "$status"
+    run_layer "$layer" layer_command "$layer"
 }
 
 for layer in "${layers[@]}"; do
+    case " ${alone[*]} " in
+    *" $layer "*) ;;
+    *) [ "${#layers[@]}" -eq 1 ] || start_beside ;; # alone there is nothing to be beside
+    esac
     echo "== $layer"
     case "$layer" in
     unit) layer_unit ;;
     fuzz) layer_fuzz ;;
-    lint) layer_lint ;;
-    *) run_layer "$layer" python3 "$root/tests/helpers/layer.py" "$layer" ;;
+    *) layer_other "$layer" ;;
     esac
 done
 
