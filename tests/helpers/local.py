@@ -9,6 +9,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BIN = os.environ.get("SANDBOXRUN_BIN", os.path.join(ROOT, "build/release/bin"))
 RUNTIMES = os.environ.get("SANDBOXRUN_RUNTIMES", os.path.join(ROOT, "build/runtimes"))
 
+# An emulated machine is some ten times slower: what is bounded there has so much more time.
+PATIENCE = 10 if os.environ.get("SANDBOXRUN_EMULATED") == "1" else 1
+
 
 def program(name):
     return os.path.join(BIN, name)

@@ -28,6 +28,7 @@ LEFT_OUT = {
     "test_attacks.*": "storms beside neighbours, for a machine at full speed; guest/ has its own",
     "test_cli.*": "the command line is the same here, and its tests count on a quick machine",
     "test_network_slots.*": "the emulated machine's kernel has neither veth nor nftables",
+    "test_doctor.*what_only_sandboxes_with_a_network_need": "the same",
     "test_capabilities.*": "one of them is for the network, which that kernel hasn't",
     "test_inside.TestPrograms.*": "reads the programs' files, which are the same here",
     "test_examples.*_as_streams": "the same runs as those that are shown as objects",
