@@ -9,7 +9,7 @@ usage() {
     cat <<'TXT'
 usage: hack/deps.sh [--check] [build|test|lint|all]...
 
-  build   compiler, CMake and the libraries (default)
+  build   compiler, CMake, the libraries, and nft for the network of ToolCall (default)
   test    what the test layers need besides: clang, bubblewrap, Go
   lint    clang-format, clang-tidy, cppcheck, shellcheck
   --check only says what is missing; exit code 1 if anything is
@@ -18,8 +18,9 @@ TXT
 
 build=(gcc cmake ninja-build pkg-config libc6-dev linux-libc-dev python3
     libcurl4-openssl-dev libcjson-dev libyaml-dev libseccomp-dev libevent-dev
-    libgnutls28-dev libmicrohttpd-dev libmnl-dev uthash-dev libcmocka-dev ca-certificates tzdata)
-tests=(clang libclang-rt-dev bubblewrap curl procps iproute2 nftables conntrack util-linux binutils openssl qemu-system-x86 kmod e2fsprogs python3-h2)
+    libgnutls28-dev libmicrohttpd-dev libmnl-dev uthash-dev libcmocka-dev ca-certificates tzdata
+    nftables)
+tests=(clang libclang-rt-dev bubblewrap curl procps iproute2 conntrack util-linux binutils openssl qemu-system-x86 kmod e2fsprogs python3-h2)
 # Any Go from 1.16 on will do: a newer toolchain comes as a module where it is needed.
 command -v go >/dev/null || [ -x /usr/local/go/bin/go ] || tests+=(golang-go)
 lint=(clang-format clang-tidy cppcheck shellcheck)
