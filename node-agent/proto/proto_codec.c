@@ -3,41 +3,21 @@
 #include "common/parse.h"
 #include "node-agent/proto/proto.h"
 #include "node-agent/proto/proto_fields.h"
+#include "node-agent/proto/wire.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <string.h>
 
-/*
- * One table says for every field where it lies in the struct, how wide it is and which values it
- * may take; encoder and decoder walk the same table, so that what one writes the other reads.
- *
- * On the wire: u32 type, u32 length of the whole message, then the fields in the order of the
- * table, packed, little-endian.
- */
 enum field_kind {
-    FIELD_U32,
-    FIELD_I32,
-    FIELD_U64,
-    FIELD_UUID, /* 8-4-4-4-12 lower-case hexadecimal digits */
-    FIELD_NAME, /* a DNS subdomain, see parse.h */
-    FIELD_TEXT, /* UTF-8 without control characters, may be empty */
+    FIELD_UUID = WIRE_OWN, /* 8-4-4-4-12 lower-case hexadecimal digits */
+    FIELD_NAME,            /* a DNS subdomain, see parse.h */
+    FIELD_TEXT,            /* UTF-8 without control characters, may be empty */
     FIELD_RUNTIMES,
     FIELD_DENIED,
     FIELD_DENIED_NETWORK,
     FIELD_DENIED_NAMES,
     FIELD_EGRESS,
 };
-
-struct field {
-    const char *name;
-    enum field_kind kind;
-    size_t offset;
-    size_t size;
-    uint64_t min, max;
-};
-
-#define HEADER_SIZE 8u
 
 #define NUMBER(member, field, kind, low, high)                                                     \
     {                                                                                              \
@@ -55,106 +35,94 @@ struct field {
 #define MAX_BYTES INT64_MAX
 #define MAX_TIME  INT64_MAX
 #define MAX_MILLI INT32_MAX
-#define MAX_ERRNO 4095
 
 #define PROFILE_WITHOUT_NETWORK 0 /* Snippet */
 
-static const struct field hello_fields[] = {
-    NUMBER(hello, version, FIELD_U32, 1, UINT32_MAX),
-    NUMBER(hello, cgroup_version, FIELD_U32, 0, 2),
-    NUMBER(hello, profiles, FIELD_U32, 0, 3),
-    NUMBER(hello, max_runs, FIELD_U32, 0, UINT16_MAX),
-    NUMBER(hello, memory_bytes, FIELD_U64, 0, MAX_BYTES),
-    NUMBER(hello, cpu_milli, FIELD_U64, 0, MAX_MILLI),
-    NUMBER(hello, runtime_count, FIELD_U32, 0, PROTO_MAX_RUNTIMES),
+static const struct wire_field hello_fields[] = {
+    NUMBER(hello, version, WIRE_U32, 1, UINT32_MAX),
+    NUMBER(hello, cgroup_version, WIRE_U32, 0, 2),
+    NUMBER(hello, profiles, WIRE_U32, 0, 3),
+    NUMBER(hello, max_runs, WIRE_U32, 0, UINT16_MAX),
+    NUMBER(hello, memory_bytes, WIRE_U64, 0, MAX_BYTES),
+    NUMBER(hello, cpu_milli, WIRE_U64, 0, MAX_MILLI),
+    NUMBER(hello, runtime_count, WIRE_U32, 0, PROTO_MAX_RUNTIMES),
     NUMBER(hello, runtimes, FIELD_RUNTIMES, 0, 0),
     STRING(hello, kernel, FIELD_TEXT),
-    NUMBER(hello, landlock_abi, FIELD_U32, 0, UINT8_MAX),
+    NUMBER(hello, landlock_abi, WIRE_U32, 0, UINT8_MAX),
 };
 
-static const struct field create_fields[] = {
+static const struct wire_field create_fields[] = {
     STRING(create, id, FIELD_UUID),
-    NUMBER(create, profile, FIELD_U32, 0, 1),
+    NUMBER(create, profile, WIRE_U32, 0, 1),
     STRING(create, runtime, FIELD_NAME),
-    NUMBER(create, cpu_milli, FIELD_U32, 1, MAX_MILLI),
-    NUMBER(create, memory_bytes, FIELD_U64, 1, MAX_BYTES),
+    NUMBER(create, cpu_milli, WIRE_U32, 1, MAX_MILLI),
+    NUMBER(create, memory_bytes, WIRE_U64, 1, MAX_BYTES),
     PACKED(create, egress, FIELD_EGRESS, PROTO_EGRESS_WIRE),
 };
 
-static const struct field created_fields[] = {
+static const struct wire_field created_fields[] = {
     STRING(created, id, FIELD_UUID),
 };
 
-static const struct field start_fields[] = {
+static const struct wire_field start_fields[] = {
     STRING(start, id, FIELD_UUID),
-    NUMBER(start, timeout_ms, FIELD_U32, 1, UINT32_MAX),
-    NUMBER(start, not_after_boottime_ns, FIELD_U64, 0, MAX_TIME),
+    NUMBER(start, timeout_ms, WIRE_U32, 1, UINT32_MAX),
+    NUMBER(start, not_after_boottime_ns, WIRE_U64, 0, MAX_TIME),
 };
 
-static const struct field refused_fields[] = {
+static const struct wire_field refused_fields[] = {
     STRING(refused, id, FIELD_UUID),
-    NUMBER(refused, errnum, FIELD_U32, 1, MAX_ERRNO),
+    NUMBER(refused, errnum, WIRE_U32, 1, WIRE_MAX_ERRNO),
     STRING(refused, lock, FIELD_NAME),
     STRING(refused, text, FIELD_TEXT),
 };
 
-static const struct field kill_fields[] = {
+static const struct wire_field kill_fields[] = {
     STRING(kill, id, FIELD_UUID),
 };
 
-static const struct field finished_fields[] = {
+static const struct wire_field finished_fields[] = {
     STRING(finished, id, FIELD_UUID),
-    NUMBER(finished, end, FIELD_U32, PROTO_END_EXITED, PROTO_END_FORBIDDEN),
-    NUMBER(finished, wait_status, FIELD_I32, 0, UINT16_MAX),
-    NUMBER(finished, has_status, FIELD_U32, 0, 1),
-    NUMBER(finished, oom_kills, FIELD_U32, 0, UINT32_MAX),
-    NUMBER(finished, wall_us, FIELD_U64, 0, MAX_TIME),
-    NUMBER(finished, cpu_us, FIELD_U64, 0, MAX_TIME),
-    NUMBER(finished, peak_memory_bytes, FIELD_U64, 0, MAX_BYTES),
-    NUMBER(finished, timeout_ms, FIELD_U32, 0, UINT32_MAX),
-    NUMBER(finished, forbidden_call, FIELD_I32, 0, INT32_MAX),
-    NUMBER(finished, denied_more, FIELD_U32, 0, 1),
-    NUMBER(finished, denied_count, FIELD_U32, 0, PROTO_MAX_DENIED),
+    NUMBER(finished, end, WIRE_U32, PROTO_END_EXITED, PROTO_END_FORBIDDEN),
+    NUMBER(finished, wait_status, WIRE_I32, 0, UINT16_MAX),
+    NUMBER(finished, has_status, WIRE_U32, 0, 1),
+    NUMBER(finished, oom_kills, WIRE_U32, 0, UINT32_MAX),
+    NUMBER(finished, wall_us, WIRE_U64, 0, MAX_TIME),
+    NUMBER(finished, cpu_us, WIRE_U64, 0, MAX_TIME),
+    NUMBER(finished, peak_memory_bytes, WIRE_U64, 0, MAX_BYTES),
+    NUMBER(finished, timeout_ms, WIRE_U32, 0, UINT32_MAX),
+    NUMBER(finished, forbidden_call, WIRE_I32, 0, INT32_MAX),
+    NUMBER(finished, denied_more, WIRE_U32, 0, 1),
+    NUMBER(finished, denied_count, WIRE_U32, 0, PROTO_MAX_DENIED),
     NUMBER(finished, denied, FIELD_DENIED, 0, 0),
-    NUMBER(finished, denied_network_count, FIELD_U32, 0, PROTO_MAX_DENIED_NETWORK),
+    NUMBER(finished, denied_network_count, WIRE_U32, 0, PROTO_MAX_DENIED_NETWORK),
     PACKED(finished, denied_network, FIELD_DENIED_NETWORK, PROTO_DENIED_NETWORK_WIRE),
-    NUMBER(finished, denied_name_count, FIELD_U32, 0, PROTO_MAX_DENIED_NAMES),
+    NUMBER(finished, denied_name_count, WIRE_U32, 0, PROTO_MAX_DENIED_NAMES),
     PACKED(finished, denied_names, FIELD_DENIED_NAMES, PROTO_DENIED_NAMES_WIRE),
-    NUMBER(finished, denied_network_more, FIELD_U32, 0, 1),
+    NUMBER(finished, denied_network_more, WIRE_U32, 0, 1),
 };
 
-static const struct field check_fields[] = {
-    NUMBER(check, level, FIELD_U32, PROTO_REQUIRED, PROTO_INFORMATION),
-    NUMBER(check, outcome, FIELD_U32, PROTO_OUTCOME_OK, PROTO_OUTCOME_SKIPPED),
+static const struct wire_field check_fields[] = {
+    NUMBER(check, level, WIRE_U32, PROTO_REQUIRED, PROTO_INFORMATION),
+    NUMBER(check, outcome, WIRE_U32, PROTO_OUTCOME_OK, PROTO_OUTCOME_SKIPPED),
     STRING(check, name, FIELD_NAME),
     STRING(check, figure, FIELD_TEXT),
     STRING(check, advice, FIELD_TEXT),
 };
 
-struct message_format {
-    const char *name;
-    const struct field *fields;
-    size_t count;
-};
-
-#define FORMAT(name, fields)                                                                       \
-    {                                                                                              \
-        name, fields, ARRAY_SIZE(fields)                                                           \
-    }
-
-static const struct message_format formats[] = {
-    [PROTO_HELLO] = FORMAT("HELLO", hello_fields),
-    [PROTO_CREATE] = FORMAT("CREATE", create_fields),
-    [PROTO_CREATED] = FORMAT("CREATED", created_fields),
-    [PROTO_START] = FORMAT("START", start_fields),
-    [PROTO_REFUSED] = FORMAT("REFUSED", refused_fields),
-    [PROTO_KILL] = FORMAT("KILL", kill_fields),
-    [PROTO_FINISHED] = FORMAT("FINISHED", finished_fields),
-    [PROTO_CHECK] = FORMAT("CHECK", check_fields),
+static const struct wire_format formats[] = {
+    [PROTO_HELLO] = WIRE_FORMAT("HELLO", hello_fields),
+    [PROTO_CREATE] = WIRE_FORMAT("CREATE", create_fields),
+    [PROTO_CREATED] = WIRE_FORMAT("CREATED", created_fields),
+    [PROTO_START] = WIRE_FORMAT("START", start_fields),
+    [PROTO_REFUSED] = WIRE_FORMAT("REFUSED", refused_fields),
+    [PROTO_KILL] = WIRE_FORMAT("KILL", kill_fields),
+    [PROTO_FINISHED] = WIRE_FORMAT("FINISHED", finished_fields),
+    [PROTO_CHECK] = WIRE_FORMAT("CHECK", check_fields),
 };
 
 /* What is on the wire is never longer than in memory. */
-static_assert(sizeof(struct proto_message) + HEADER_SIZE <= PROTO_MAX_MESSAGE,
+static_assert(sizeof(struct proto_message) + WIRE_HEADER_SIZE <= PROTO_MAX_MESSAGE,
               "the longest message fits");
 static_assert(PROTO_EGRESS_WIRE <= sizeof(struct proto_egress), "names are packed on the wire");
 static_assert(sizeof(((struct proto_hello *)0)->runtimes) ==
@@ -163,46 +131,6 @@ static_assert(sizeof(((struct proto_hello *)0)->runtimes) ==
 static_assert(sizeof(((struct proto_finished *)0)->denied) ==
                   PROTO_MAX_DENIED * 2 * sizeof(uint32_t),
               "denied calls are packed in memory as on the wire");
-
-static const struct message_format *format_of(uint32_t type)
-{
-    return type < ARRAY_SIZE(formats) && formats[type].name ? &formats[type] : NULL;
-}
-
-static size_t format_size(const struct message_format *format)
-{
-    size_t size = HEADER_SIZE;
-    for (size_t i = 0; i < format->count; i++)
-        size += format->fields[i].size;
-    return size;
-}
-
-void proto_put_le(uint8_t *bytes, uint64_t value, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = (uint8_t)(value >> (8 * i));
-}
-
-uint64_t proto_get_le(const uint8_t *bytes, size_t size)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)bytes[i] << (8 * i);
-    return value;
-}
-
-static bool is_uuid(const char *text, size_t len)
-{
-    static const char shape[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-    if (len != sizeof(shape) - 1)
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        bool digit = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
-        if (shape[i] == 'x' ? !digit : text[i] != '-')
-            return false;
-    }
-    return true;
-}
 
 static bool is_plain_text(const char *text, size_t len)
 {
@@ -214,12 +142,12 @@ static bool is_plain_text(const char *text, size_t len)
 }
 
 /* NULL if a string of `size` bytes, of which `text` are the content, is what kind asks for. */
-static const char *string_fault(enum field_kind kind, const char *text, size_t size)
+static const char *string_fault(int kind, const char *text, size_t size)
 {
     size_t len = strnlen(text, size);
     if (len == size)
         return "is not terminated";
-    if (kind == FIELD_UUID && !is_uuid(text, len))
+    if (kind == FIELD_UUID && !wire_is_uuid(text, len))
         return "is not a UUID in lower case";
     if (kind == FIELD_NAME && !parse_is_dns_subdomain(text))
         return "is not a name of lower-case letters, digits, '-' and '.'";
@@ -231,11 +159,8 @@ static const char *string_fault(enum field_kind kind, const char *text, size_t s
 /* Bytes behind a string's end carry nothing, so that each message has one encoding. */
 static bool is_zero_padded(const char *text, size_t size)
 {
-    for (size_t i = strnlen(text, size); i < size; i++) {
-        if (text[i] != '\0')
-            return false;
-    }
-    return true;
+    size_t len = strnlen(text, size);
+    return wire_is_zero(text + len, size - len);
 }
 
 static const char *runtimes_fault(const struct proto_hello *hello)
@@ -275,43 +200,9 @@ static const char *denied_fault(const struct proto_finished *finished)
     return NULL;
 }
 
-static const char *number_fault(const struct field *field, uint64_t value)
+static const char *field_fault(const struct wire_field *field, const void *of)
 {
-    return value < field->min || value > field->max ? "is out of range" : NULL;
-}
-
-static uint64_t number_load(const struct field *field, const void *at)
-{
-    uint64_t wide = 0;
-    uint32_t narrow = 0;
-    if (field->kind == FIELD_U64)
-        memcpy(&wide, at, sizeof(wide));
-    else
-        memcpy(&narrow, at, sizeof(narrow));
-    /* A negative number becomes one beyond every 32-bit maximum that a signed field has. */
-    return field->kind == FIELD_U64 ? wide : narrow;
-}
-
-static void number_store(const struct field *field, void *at, uint64_t value)
-{
-    uint32_t narrow = (uint32_t)value;
-    if (field->kind == FIELD_U64)
-        memcpy(at, &value, sizeof(value));
-    else
-        memcpy(at, &narrow, sizeof(narrow));
-}
-
-static bool is_number(const struct field *field)
-{
-    return field->kind == FIELD_U32 || field->kind == FIELD_I32 || field->kind == FIELD_U64;
-}
-
-/* What is wrong with the field of a message in memory, NULL if nothing. */
-static const char *field_fault(const struct field *field, const struct proto_message *message)
-{
-    const char *at = (const char *)message + field->offset;
-    if (is_number(field))
-        return number_fault(field, number_load(field, at));
+    const struct proto_message *message = of;
     if (field->kind == FIELD_RUNTIMES)
         return runtimes_fault(&message->hello);
     if (field->kind == FIELD_DENIED)
@@ -322,12 +213,12 @@ static const char *field_fault(const struct field *field, const struct proto_mes
         return proto_denied_names_fault(&message->finished);
     if (field->kind == FIELD_EGRESS)
         return proto_egress_fault(&message->create.egress);
-    return string_fault(field->kind, at, field->size);
+    return string_fault(field->kind, (const char *)of + field->offset, field->size);
 }
 
-/* What no single field can tell. */
-static const char *message_fault(const struct proto_message *message)
+static const char *message_fault(const void *of)
 {
+    const struct proto_message *message = of;
     if (message->type == PROTO_CREATE && message->create.profile == PROFILE_WITHOUT_NETWORK &&
         message->create.egress.has_rules)
         return "egress has rules for a profile without a network";
@@ -360,18 +251,15 @@ static void put_runtimes(uint8_t *bytes, const struct proto_hello *hello)
 static void put_denied(uint8_t *bytes, const struct proto_denied *denied)
 {
     for (size_t i = 0; i < PROTO_MAX_DENIED; i++) {
-        proto_put_le(bytes + 8 * i, (uint32_t)denied[i].number, 4);
-        proto_put_le(bytes + 8 * i + 4, denied[i].count, 4);
+        wire_put_le(bytes + 8 * i, (uint32_t)denied[i].number, 4);
+        wire_put_le(bytes + 8 * i + 4, denied[i].count, 4);
     }
 }
 
-static void put_field(uint8_t *bytes, const struct field *field,
-                      const struct proto_message *message)
+static void put_field(uint8_t *bytes, const struct wire_field *field, const void *of)
 {
-    const char *at = (const char *)message + field->offset;
-    if (is_number(field))
-        proto_put_le(bytes, number_load(field, at), field->size);
-    else if (field->kind == FIELD_RUNTIMES)
+    const struct proto_message *message = of;
+    if (field->kind == FIELD_RUNTIMES)
         put_runtimes(bytes, &message->hello);
     else if (field->kind == FIELD_DENIED)
         put_denied(bytes, message->finished.denied);
@@ -382,28 +270,7 @@ static void put_field(uint8_t *bytes, const struct field *field,
     else if (field->kind == FIELD_EGRESS)
         proto_egress_put(bytes, &message->create.egress);
     else
-        put_string(bytes, at, field->size);
-}
-
-int proto_encode(const struct proto_message *message, uint8_t bytes[static PROTO_MAX_MESSAGE])
-{
-    const struct message_format *format = format_of(message->type);
-    if (!format || message_fault(message))
-        return -EINVAL;
-    for (size_t i = 0; i < format->count; i++) {
-        if (field_fault(&format->fields[i], message))
-            return -EINVAL;
-    }
-
-    size_t size = format_size(format);
-    proto_put_le(bytes, message->type, 4);
-    proto_put_le(bytes + 4, size, 4);
-    uint8_t *at = bytes + HEADER_SIZE;
-    for (size_t i = 0; i < format->count; i++) {
-        put_field(at, &format->fields[i], message);
-        at += format->fields[i].size;
-    }
-    return (int)size;
+        put_string(bytes, (const char *)of + field->offset, field->size);
 }
 
 static bool runtimes_are_padded(const struct proto_hello *hello)
@@ -428,20 +295,18 @@ static bool denied_names_are_padded(const struct proto_finished *finished)
 static void get_denied(const uint8_t *bytes, struct proto_denied *denied)
 {
     for (size_t i = 0; i < PROTO_MAX_DENIED; i++) {
-        uint32_t number = (uint32_t)proto_get_le(bytes + 8 * i, 4);
+        uint32_t number = (uint32_t)wire_get_le(bytes + 8 * i, 4);
         memcpy(&denied[i].number, &number, sizeof(number));
-        denied[i].count = (uint32_t)proto_get_le(bytes + 8 * i + 4, 4);
+        denied[i].count = (uint32_t)wire_get_le(bytes + 8 * i + 4, 4);
     }
 }
 
-static const char *get_field(const uint8_t *bytes, const struct field *field,
-                             struct proto_message *message)
+static const char *get_field(const uint8_t *bytes, const struct wire_field *field, void *of)
 {
-    char *at = (char *)message + field->offset;
+    struct proto_message *message = of;
+    char *at = (char *)of + field->offset;
     bool padded = true;
-    if (is_number(field)) {
-        number_store(field, at, proto_get_le(bytes, field->size));
-    } else if (field->kind == FIELD_DENIED) {
+    if (field->kind == FIELD_DENIED) {
         get_denied(bytes, message->finished.denied);
     } else if (field->kind == FIELD_DENIED_NETWORK) {
         proto_denied_network_get(bytes, &message->finished);
@@ -455,38 +320,33 @@ static const char *get_field(const uint8_t *bytes, const struct field *field,
         padded = field->kind == FIELD_RUNTIMES ? runtimes_are_padded(&message->hello)
                                                : is_zero_padded(at, field->size);
     }
-    const char *fault = field_fault(field, message);
-    if (!fault && !padded)
-        fault = "has bytes behind its end";
-    return fault;
+    return padded ? NULL : "has bytes behind its end";
+}
+
+static const struct wire_codec codec = {
+    .formats = formats,
+    .count = ARRAY_SIZE(formats),
+    .field_fault = field_fault,
+    .message_fault = message_fault,
+    .put = put_field,
+    .get = get_field,
+};
+
+int proto_encode(const struct proto_message *message, uint8_t bytes[static PROTO_MAX_MESSAGE])
+{
+    return wire_encode(&codec, message->type, message, bytes);
 }
 
 int proto_decode(const uint8_t *bytes, size_t len, struct proto_message *ret_message,
                  struct error *err)
 {
-    if (len < HEADER_SIZE)
-        return error_set(err, EPROTO, "message of %zu bytes: a header has %u", len, HEADER_SIZE);
-    uint32_t type = (uint32_t)proto_get_le(bytes, 4);
-    const struct message_format *format = format_of(type);
-    if (!format)
-        return error_set(err, EPROTO, "unknown message type %u", type);
-    size_t size = format_size(format);
-    if (len != size || proto_get_le(bytes + 4, 4) != size)
-        return error_set(err, EPROTO, "%s of %zu bytes that says %u: its length is %zu",
-                         format->name, len, (unsigned int)proto_get_le(bytes + 4, 4), size);
-
+    uint32_t type;
+    int r = wire_open(&codec, bytes, len, &type, err);
+    if (r < 0)
+        return r;
     struct proto_message message = {.type = (enum proto_type)type};
-    const uint8_t *at = bytes + HEADER_SIZE;
-    for (size_t i = 0; i < format->count; i++) {
-        const struct field *field = &format->fields[i];
-        const char *fault = get_field(at, field, &message);
-        if (fault)
-            return error_set(err, EPROTO, "%s: %s %s", format->name, field->name, fault);
-        at += field->size;
-    }
-    const char *fault = message_fault(&message);
-    if (fault)
-        return error_set(err, EPROTO, "%s: %s", format->name, fault);
-    *ret_message = message;
-    return 0;
+    r = wire_read(&codec, type, bytes, &message, err);
+    if (r >= 0)
+        *ret_message = message;
+    return r;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node-agent/proto/proto_fields.h"
+#include "node-agent/proto/wire.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -56,8 +57,8 @@ void proto_denied_network_put(uint8_t *bytes, const struct proto_finished *finis
         const struct proto_denied_network *denied = &finished->denied_network[i];
         bytes[0] = denied->family;
         bytes[1] = denied->protocol;
-        proto_put_le(bytes + 2, denied->port, 2);
-        proto_put_le(bytes + 4, denied->count, 4);
+        wire_put_le(bytes + 2, denied->port, 2);
+        wire_put_le(bytes + 4, denied->count, 4);
         memcpy(bytes + 8, denied->bytes, ADDRESS_SIZE);
     }
 }
@@ -68,8 +69,8 @@ void proto_denied_network_get(const uint8_t *bytes, struct proto_finished *finis
         struct proto_denied_network *denied = &finished->denied_network[i];
         denied->family = bytes[0];
         denied->protocol = bytes[1];
-        denied->port = (uint16_t)proto_get_le(bytes + 2, 2);
-        denied->count = (uint32_t)proto_get_le(bytes + 4, 4);
+        denied->port = (uint16_t)wire_get_le(bytes + 2, 2);
+        denied->count = (uint32_t)wire_get_le(bytes + 4, 4);
         memcpy(denied->bytes, bytes + 8, ADDRESS_SIZE);
     }
 }
@@ -116,7 +117,7 @@ void proto_denied_names_put(uint8_t *bytes, const struct proto_finished *finishe
     for (size_t i = 0; i < PROTO_MAX_DENIED_NAMES; i++, bytes += NAME_WIRE) {
         const struct proto_denied_name *denied = &finished->denied_names[i];
         size_t len = strnlen(denied->name, PROTO_NAME_SIZE);
-        proto_put_le(bytes, denied->count, 4);
+        wire_put_le(bytes, denied->count, 4);
         memcpy(bytes + 4, denied->name, len);
         memset(bytes + 4 + len, 0, PROTO_NAME_SIZE - len);
     }
@@ -125,7 +126,7 @@ void proto_denied_names_put(uint8_t *bytes, const struct proto_finished *finishe
 void proto_denied_names_get(const uint8_t *bytes, struct proto_finished *finished)
 {
     for (size_t i = 0; i < PROTO_MAX_DENIED_NAMES; i++, bytes += NAME_WIRE) {
-        finished->denied_names[i].count = (uint32_t)proto_get_le(bytes, 4);
+        finished->denied_names[i].count = (uint32_t)wire_get_le(bytes, 4);
         memcpy(finished->denied_names[i].name, bytes + 4, PROTO_NAME_SIZE);
     }
 }

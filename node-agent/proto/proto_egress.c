@@ -2,6 +2,7 @@
 #include "common/net/ip_prefix.h"
 #include "common/net/name_pattern.h"
 #include "node-agent/proto/proto_fields.h"
+#include "node-agent/proto/wire.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -18,16 +19,6 @@ static_assert(PROTO_MAX_PREFIXES * PREFIX_WIRE + PROTO_MAX_NAMES * NAME_WIRE + 1
               "the length on the wire is that of its parts");
 static_assert(MAX_NAME_PATTERN < PROTO_NAME_SIZE, "a name fits with its NUL");
 
-static bool is_zero(const void *bytes, size_t len)
-{
-    const uint8_t *at = bytes;
-    for (size_t i = 0; i < len; i++) {
-        if (at[i] != 0)
-            return false;
-    }
-    return true;
-}
-
 static bool is_ports(uint8_t ports)
 {
     return ports != 0 && (ports & ~ALL_PORTS) == 0;
@@ -40,7 +31,7 @@ static const char *prefixes_fault(const struct proto_egress *egress)
     for (size_t i = 0; i < PROTO_MAX_PREFIXES; i++) {
         const struct proto_prefix *entry = &egress->prefixes[i];
         if (i >= egress->prefix_count) {
-            if (!is_zero(entry, sizeof(*entry)))
+            if (!wire_is_zero(entry, sizeof(*entry)))
                 return "has entries beyond prefix_count";
             continue;
         }
@@ -78,7 +69,7 @@ static const char *names_fault(const struct proto_egress *egress)
             return "has a name that is none";
         end += len + 1;
     }
-    if (end != egress->name_bytes || !is_zero(egress->name_text + end, PROTO_NAMES_SIZE - end))
+    if (end != egress->name_bytes || !wire_is_zero(egress->name_text + end, PROTO_NAMES_SIZE - end))
         return "has bytes behind its names";
     return NULL;
 }
@@ -95,8 +86,8 @@ const char *proto_egress_fault(const struct proto_egress *egress)
 
 void proto_egress_put(uint8_t *bytes, const struct proto_egress *egress)
 {
-    proto_put_le(bytes, egress->has_rules, 4);
-    proto_put_le(bytes + 4, egress->prefix_count, 4);
+    wire_put_le(bytes, egress->has_rules, 4);
+    wire_put_le(bytes + 4, egress->prefix_count, 4);
     bytes += 8;
     for (size_t i = 0; i < PROTO_MAX_PREFIXES; i++, bytes += PREFIX_WIRE) {
         const struct proto_prefix *prefix = &egress->prefixes[i];
@@ -105,20 +96,20 @@ void proto_egress_put(uint8_t *bytes, const struct proto_egress *egress)
         bytes[2] = prefix->ports;
         memcpy(bytes + 3, prefix->bytes, ADDRESS_SIZE);
     }
-    proto_put_le(bytes, egress->name_count, 4);
+    wire_put_le(bytes, egress->name_count, 4);
     bytes += 4;
     for (size_t i = 0; i < PROTO_MAX_NAMES; i++, bytes += NAME_WIRE) {
         bytes[0] = egress->names[i].ports;
-        proto_put_le(bytes + 1, egress->names[i].offset, 2);
+        wire_put_le(bytes + 1, egress->names[i].offset, 2);
     }
-    proto_put_le(bytes, egress->name_bytes, 4);
+    wire_put_le(bytes, egress->name_bytes, 4);
     memcpy(bytes + 4, egress->name_text, PROTO_NAMES_SIZE);
 }
 
 void proto_egress_get(const uint8_t *bytes, struct proto_egress *egress)
 {
-    egress->has_rules = (uint32_t)proto_get_le(bytes, 4);
-    egress->prefix_count = (uint32_t)proto_get_le(bytes + 4, 4);
+    egress->has_rules = (uint32_t)wire_get_le(bytes, 4);
+    egress->prefix_count = (uint32_t)wire_get_le(bytes + 4, 4);
     bytes += 8;
     for (size_t i = 0; i < PROTO_MAX_PREFIXES; i++, bytes += PREFIX_WIRE) {
         struct proto_prefix *prefix = &egress->prefixes[i];
@@ -127,12 +118,12 @@ void proto_egress_get(const uint8_t *bytes, struct proto_egress *egress)
         prefix->ports = bytes[2];
         memcpy(prefix->bytes, bytes + 3, ADDRESS_SIZE);
     }
-    egress->name_count = (uint32_t)proto_get_le(bytes, 4);
+    egress->name_count = (uint32_t)wire_get_le(bytes, 4);
     bytes += 4;
     for (size_t i = 0; i < PROTO_MAX_NAMES; i++, bytes += NAME_WIRE) {
         egress->names[i].ports = bytes[0];
-        egress->names[i].offset = (uint16_t)proto_get_le(bytes + 1, 2);
+        egress->names[i].offset = (uint16_t)wire_get_le(bytes + 1, 2);
     }
-    egress->name_bytes = (uint32_t)proto_get_le(bytes, 4);
+    egress->name_bytes = (uint32_t)wire_get_le(bytes, 4);
     memcpy(egress->name_text, bytes + 4, PROTO_NAMES_SIZE);
 }

@@ -27,7 +27,3 @@ void proto_denied_network_get(const uint8_t *bytes, struct proto_finished *finis
 const char *proto_denied_names_fault(const struct proto_finished *finished);
 void proto_denied_names_put(uint8_t *bytes, const struct proto_finished *finished);
 void proto_denied_names_get(const uint8_t *bytes, struct proto_finished *finished);
-
-/* size bytes, the least significant one first. */
-void proto_put_le(uint8_t *bytes, uint64_t value, size_t size);
-uint64_t proto_get_le(const uint8_t *bytes, size_t size);
