@@ -2,6 +2,7 @@
 #include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "node-agent/proto/proto.h"
+#include "spoiled.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -227,19 +228,8 @@ static void test_decode_of_any_other_length_fails(void **state)
     }
 }
 
-/* Overwrites a message in one place; the error must name the field. */
-struct spoiled {
-    struct proto_message (*make)(void);
-    size_t at;
-    const char *bytes;
-    size_t len;
-    const char *names;
-};
-
-#define BYTES(text) (text), sizeof(text) - 1
-#define U32_MAX     "\xff\xff\xff\xff"
-#define U64_MAX     "\xff\xff\xff\xff\xff\xff\xff\xff"
-#define FULL_LOCK   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define U64_MAX   "\xff\xff\xff\xff\xff\xff\xff\xff"
+#define FULL_LOCK "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 static const struct spoiled spoiled[] = {
     {create_message, 0, BYTES("\0"), "type"},
@@ -338,18 +328,7 @@ static const struct spoiled spoiled[] = {
 static void test_decode_of_a_bad_field_names_it(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_SIZE(spoiled); i++) {
-        struct proto_message in = spoiled[i].make(), out = {.type = 99};
-        uint8_t bytes[PROTO_MAX_MESSAGE];
-        struct error err = {0};
-        int len = proto_encode(&in, bytes);
-        assert_true(len > 0);
-        memcpy(bytes + spoiled[i].at, spoiled[i].bytes, spoiled[i].len);
-        int r = proto_decode(bytes, (size_t)len, &out, &err);
-        if (r != -EPROTO || !strstr(err.text, spoiled[i].names))
-            fail_msg("case %zu (%s): %d \"%s\"", i, spoiled[i].names, r, err.text);
-        assert_int_equal(out.type, 99);
-    }
+    spoiled_check(spoiled, ARRAY_SIZE(spoiled));
 }
 
 static void test_encode_refuses_what_decode_would(void **state)

@@ -2,6 +2,7 @@
 #include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "node-agent/proto/proto.h"
+#include "spoiled.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -160,18 +161,6 @@ static void test_the_longest_rules_fit(void **state)
     assert_memory_equal(bytes, again, (size_t)len);
 }
 
-/* Overwrites a message in one place; the error must name what is wrong. */
-struct spoiled {
-    struct proto_message (*make)(void);
-    size_t at;
-    const char *bytes;
-    size_t len;
-    const char *names;
-};
-
-#define BYTES(text) (text), sizeof(text) - 1
-#define U32_MAX     "\xff\xff\xff\xff"
-
 static const struct spoiled spoiled[] = {
     {network_message, AT_FINISHED_NETS, BYTES("\x19"), "denied_network_count"},
     {network_message, AT_FINISHED_NETS, BYTES("\x02"), "denied_network has entries"},
@@ -233,18 +222,7 @@ static const struct spoiled spoiled[] = {
 static void test_decode_of_bad_rules_and_refusals_says_what(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ARRAY_SIZE(spoiled); i++) {
-        struct proto_message in = spoiled[i].make(), out = {.type = 99};
-        uint8_t bytes[PROTO_MAX_MESSAGE];
-        struct error err = {0};
-        int len = proto_encode(&in, bytes);
-        assert_true(len > 0);
-        memcpy(bytes + spoiled[i].at, spoiled[i].bytes, spoiled[i].len);
-        int r = proto_decode(bytes, (size_t)len, &out, &err);
-        if (r != -EPROTO || !strstr(err.text, spoiled[i].names))
-            fail_msg("case %zu (%s): %d \"%s\"", i, spoiled[i].names, r, err.text);
-        assert_int_equal(out.type, 99);
-    }
+    spoiled_check(spoiled, ARRAY_SIZE(spoiled));
 }
 
 static void test_encode_refuses_bad_rules_and_refusals(void **state)
