@@ -269,9 +269,11 @@ print("left")
         self.assert_nothing_left()
 
     def test_an_operator_ends_one_by_cgroup_kill(self):
-        with cgroups.Run(WAITING, "-o", "json", timeoutSeconds=40) as run:
+        # It has a child only once its program runs, which its own output can't tell in JSON.
+        with cgroups.Run("import os; os.fork(); " + WAITING, "-o", "json",
+                         timeoutSeconds=40) as run:
             found = cgroups.wait_for(lambda: [path for path in cgroups.sandboxes()
-                                              if len(cgroups.processes(path)) == 2], "a sandbox")
+                                              if len(cgroups.processes(path)) == 3], "a sandbox")
             cgroups.write("1", found[0], "cgroup.kill")
             status = run.status()
         self.assertEqual((status["phase"], status["reason"]), ("Failed", "Error"), status)
