@@ -2,14 +2,13 @@
 #include "common/certificate.h"
 
 #include "common/cleanup.h"
+#include "common/net/ip_prefix.h"
 #include "common/parse.h"
 #include "common/random.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -37,30 +36,21 @@ static int fail(int code, const char *what, struct error *err)
                      gnutls_strerror(code));
 }
 
-static int add_name(gnutls_x509_crt_t certificate, const char *name)
-{
-    unsigned char address[sizeof(struct in6_addr)];
-
-    if (inet_pton(AF_INET, name, address) == 1)
-        return gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_IPADDRESS, address,
-                                                    sizeof(struct in_addr), GNUTLS_FSAN_APPEND);
-    if (inet_pton(AF_INET6, name, address) == 1)
-        return gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_IPADDRESS, address,
-                                                    sizeof(struct in6_addr), GNUTLS_FSAN_APPEND);
-    return gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_DNSNAME, name,
-                                                (unsigned int)strlen(name), GNUTLS_FSAN_APPEND);
-}
-
 static int add_names(gnutls_x509_crt_t certificate, const struct certificate_subject *subject,
                      struct error *err)
 {
     for (size_t i = 0; i < subject->name_count; i++) {
         const char *name = subject->names[i];
-        struct in6_addr address;
-        if (!parse_is_dns_subdomain(name) && inet_pton(AF_INET, name, &address) != 1 &&
-            inet_pton(AF_INET6, name, &address) != 1)
+        struct ip_address address;
+        bool numeric = ip_address_parse(name, &address) == 0;
+        if (!numeric && !parse_is_dns_subdomain(name))
             return error_set(err, EINVAL, "\"%.64s\" is no host name and no address", name);
-        int code = add_name(certificate, name);
+        int code = numeric ? gnutls_x509_crt_set_subject_alt_name(
+                                 certificate, GNUTLS_SAN_IPADDRESS, address.bytes,
+                                 (unsigned int)ip_family_bytes(address.family), GNUTLS_FSAN_APPEND)
+                           : gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_DNSNAME,
+                                                                  name, (unsigned int)strlen(name),
+                                                                  GNUTLS_FSAN_APPEND);
         if (code < 0)
             return fail(code, "can't put a name into a certificate", err);
     }

@@ -6,6 +6,7 @@
 #include "common/http_driver.h"
 #include "common/http_listen.h"
 #include "common/https_internal.h"
+#include "common/token_bucket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,8 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
-#define NS_PER_MS 1000000u
+#define NS_PER_MS     1000000u
+#define NS_PER_SECOND 1000000000u
 
 enum {
     MAX_HTTPS_CONNECTIONS = 32,
@@ -22,7 +24,7 @@ enum {
     MAX_HTTPS_IDLE_SECONDS = 10,
     MAX_HTTPS_CONNECTION_MS = 120 * 1000, /* 8 MiB at 70 KiB/s */
     MAX_HTTPS_REQUEST_BYTES = 32 * 1024,  /* request line, header fields, answer's block */
-    MAX_HTTPS_ACCEPTS_PER_SECOND = 100,   /* and as many at once; more are reset */
+    MAX_HTTPS_ACCEPTS = 100,              /* a second, and at once; more are reset */
     HTTPS_LOOK_MS = 1000,                 /* for connections whose time is over */
 };
 
@@ -53,26 +55,18 @@ struct https_server {
     struct https_daemon *retired; /* takes no connections any more */
     struct loop_timer *timer;
     unsigned int port;
-    double tokens; /* connections that may be accepted now */
-    uint64_t filled_ns;
+    struct token_bucket accepts;
 };
 
 static enum MHD_Result on_accept(void *arg, const struct sockaddr *address, socklen_t len)
 {
     struct https_daemon *daemon = arg;
-    struct https_server *server = daemon->server;
-    uint64_t now_ns = clock_monotonic_ns();
     (void)address;
     (void)len;
-    server->tokens +=
-        (double)(now_ns - server->filled_ns) / 1e9 * (double)MAX_HTTPS_ACCEPTS_PER_SECOND;
-    if (server->tokens > MAX_HTTPS_ACCEPTS_PER_SECOND)
-        server->tokens = MAX_HTTPS_ACCEPTS_PER_SECOND;
-    server->filled_ns = now_ns;
-    if (server->tokens < 1)
-        return MHD_NO;
-    server->tokens -= 1;
-    return MHD_YES;
+    return token_bucket_take(&daemon->server->accepts, clock_monotonic_ns(), MAX_HTTPS_ACCEPTS,
+                             NS_PER_SECOND / MAX_HTTPS_ACCEPTS)
+               ? MHD_YES
+               : MHD_NO;
 }
 
 static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
@@ -280,8 +274,6 @@ int https_server_new(struct loop *loop, const struct https_options *options,
     server->loop = loop;
     server->fn = options->fn;
     server->arg = options->arg;
-    server->tokens = MAX_HTTPS_ACCEPTS_PER_SECOND;
-    server->filled_ns = clock_monotonic_ns();
     int r = loop_timer_new(loop, on_look, server, &server->timer);
     if (r < 0)
         r = error_set_errno(err, -r, "cannot start the HTTPS server");

@@ -69,6 +69,18 @@ const char *json_get_string(const cJSON *tree, const char *path)
     return cJSON_GetStringValue(json_get_path(tree, path));
 }
 
+int json_copy_string(const cJSON *tree, const char *path, char *ret_text, size_t size)
+{
+    const char *text = json_get_string(tree, path);
+    if (!text || !text[0])
+        return -ENOENT;
+    size_t len = strlen(text);
+    if (len >= size)
+        return -EMSGSIZE;
+    memcpy(ret_text, text, len + 1);
+    return 0;
+}
+
 int json_get_i64(const cJSON *tree, const char *path, int64_t *ret_value)
 {
     const cJSON *node = json_get_path(tree, path);

@@ -42,6 +42,10 @@ const cJSON *json_get_path(const cJSON *tree, const char *path);
 /* Text of a string member; NULL if absent or another type. Owned by the tree. */
 const char *json_get_string(const cJSON *tree, const char *path);
 
+/* Copies such a text. -ENOENT if there is none or it is empty, -EMSGSIZE if it doesn't fit: it is
+ * never cut. */
+int json_copy_string(const cJSON *tree, const char *path, char *ret_text, size_t size);
+
 /* Integer of a number member; -ENOENT if absent, -EINVAL if no whole number within ±(2^53 - 1). */
 int json_get_i64(const cJSON *tree, const char *path, int64_t *ret_value);
 

@@ -106,6 +106,18 @@ int json_append_string(struct buf *buf, const char *bytes, size_t len)
     return r;
 }
 
+int json_append_member(struct buf *buf, const char *key, const char *text)
+{
+    size_t before = buf->len;
+    bool first = before > 0 && buf->data[before - 1] == '{';
+    int r = buf_printf(buf, first ? "\"%s\":" : ",\"%s\":", key);
+    if (r == 0)
+        r = json_append_string(buf, text, strlen(text));
+    if (r < 0)
+        buf_truncate(buf, before);
+    return r;
+}
+
 size_t json_string_size(const char *bytes, size_t len)
 {
     size_t size = 0;

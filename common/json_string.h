@@ -14,6 +14,10 @@
 /* Appends text with its quotes; on failure (-EMSGSIZE, -ENOMEM) buf is as before. */
 int json_append_string(struct buf *buf, const char *bytes, size_t len);
 
+/* Appends a member with a text, behind a comma unless it is the object's first; key needs no
+ * escape. As above. */
+int json_append_member(struct buf *buf, const char *key, const char *text);
+
 /* Bytes that json_append_string() would append, quotes not counted. */
 size_t json_string_size(const char *bytes, size_t len);
 

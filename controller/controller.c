@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #define RUNS_PATH   "/apis/" SANDBOXRUN_GROUP_VERSION "/sandboxruns"
 #define AGENTS_PATH "/apis/" SANDBOXRUN_GROUP_VERSION "/sandboxnodes"
@@ -407,7 +408,7 @@ static void leases_synced(void *arg)
 
 static int start_watches(struct controller *controller, struct error *err)
 {
-    cleanup_buf struct buf leases = BUF_INIT(MAX_LEASES_PATH);
+    cleanup_buf struct buf leases = BUF_INIT(MAX_LEASE_PATH);
     int r = kube_lease_path(controller->lease_namespace, NULL, &leases);
     if (r < 0)
         return error_set_errno(err, -r, "can't watch leases");

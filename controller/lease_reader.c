@@ -3,14 +3,12 @@
 
 #include "common/buf.h"
 #include "common/kube/lease.h"
-#include "controller/hash.h"
 #include "controller/limits.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_LEASE_PATH 1024
+#include <utlist.h>
 
 struct read {
     struct lease_reader *reader;

@@ -21,8 +21,6 @@
 #define LEASE_ASK_US      1000000  /* after a read of a Lease that told nothing, it is read again */
 #define LEASE_LOOK_MS     5000     /* so long such a read may take */
 #define TICKS_PER_RENEWAL 5        /* the lease clock is advanced so often in a renewal interval */
-#define MAX_LEASE_STEPS                                                                            \
-    2 /* such intervals; a controller that did nothing for longer was stopped                      \
-       */
-#define MAX_LEASES_PATH 1024
-#define MIN_STEADY_US   100000 /* looks at a clock that may stand still are so far apart */
+#define MAX_LEASE_STEPS   2        /* intervals; who did nothing for longer was stopped */
+#define MAX_LEASE_PATH    1024     /* of Leases, or of one */
+#define MIN_STEADY_US     100000   /* looks at a clock that may stand still are so far apart */

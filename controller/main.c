@@ -14,12 +14,12 @@
  *          └── PATCH status, DELETE ◀── actions ◀── plan, scheduler   what is to be done
  *
  * Four reflectors follow SandboxRuns of all namespaces, SandboxNodes, the Leases that the agents
- * renew, and core Nodes. Of a run a
- * digest is kept (facts.h), never its code or output. Whatever changes marks a run to be looked
- * at; at the end of the loop's turn one plan is made of all changes. Nothing is planned before
- * each of them has delivered its first list. The only other things that start a plan are a timer
- * for the earliest deadline of any run (an explanation, a queue timeout, a back-off, a TTL) and the
- * tick of the lease clock. No timer is on the way from a created run to its assignment.
+ * renew, and core Nodes. Of a run a digest is kept (facts.h), never its code or output. Whatever
+ * changes marks a run to be looked at; at the end of the loop's turn one plan is made of all
+ * changes. Nothing is planned before each of them has delivered its first list. The only other
+ * things that start a plan are a timer for the earliest deadline of any run (an explanation, a
+ * queue timeout, a back-off, a TTL) and the tick of the lease clock. No timer is on the way from a
+ * created run to its assignment.
  *
  * Silence. How long a Lease has not changed is counted here, from when the last change was seen,
  * never by times that others wrote. The clock for it begins at 0 with the process, and stands still

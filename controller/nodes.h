@@ -3,9 +3,9 @@
 
 #include "common/api/lease_times.h"
 #include "common/api/sandboxnode.h"
+#include "common/hash.h"
 #include "common/json.h"
 #include "common/kube/lease.h"
-#include "controller/hash.h"
 #include "controller/request.h"
 
 struct run_digest;

@@ -2,10 +2,10 @@
 #include "controller/options.h"
 
 #include "common/api/limits.h"
+#include "common/options.h"
 #include "common/parse.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 
 #define DEFAULT_TTL_SECONDS 600
@@ -75,7 +75,7 @@ static int set_duration(const char *name, uint64_t *ms, struct error *err)
     return r < 0 ? r : 1;
 }
 
-static int set_option(int option, struct error *err)
+static int set_option(int option, const char *name, struct error *err)
 {
     switch (option) {
     case OPTION_KUBECONFIG:
@@ -89,11 +89,7 @@ static int set_option(int option, struct error *err)
                              optarg, MAX_TTL_SECONDS);
         return 1;
     case OPTION_LOG_LEVEL:
-        if (log_level_parse(optarg, &arg_log_level) < 0)
-            return error_set(err, EINVAL,
-                             "--log-level: \"%.64s\" is not one of debug, info, warn, error",
-                             optarg);
-        return 1;
+        return options_set_log_level(&arg_log_level, err);
     case OPTION_HEALTH:
         arg_health_address = optarg;
         return 1;
@@ -104,9 +100,9 @@ static int set_option(int option, struct error *err)
         arg_lease_namespace = optarg;
         return 1;
     case OPTION_LEASE_DURATION:
-        return set_duration("lease-duration", &arg_lease_times.duration_ms, err);
+        return set_duration(name, &arg_lease_times.duration_ms, err);
     case OPTION_LEASE_RENEW:
-        return set_duration("lease-renew-interval", &arg_lease_times.renew_ms, err);
+        return set_duration(name, &arg_lease_times.renew_ms, err);
     case OPTION_HELP:
         (void)fputs(help, stdout);
         return 0;
@@ -120,21 +116,8 @@ static int set_option(int option, struct error *err)
 
 int options_parse(int argc, char **argv, struct error *err)
 {
-    opterr = 0;
-    for (;;) {
-        int option = getopt_long(argc, argv, ":", long_options, NULL);
-        if (option == -1)
-            break;
-        if (option == ':')
-            return error_set(err, EINVAL, "%.64s needs a value; see --help", argv[optind - 1]);
-        if (option == '?')
-            return error_set(err, EINVAL, "%.64s is no option; see --help", argv[optind - 1]);
-        int r = set_option(option, err);
-        if (r <= 0)
-            return r;
-    }
-    if (optind < argc)
-        return error_set(err, EINVAL, "%.64s: takes no arguments; see --help", argv[optind]);
-    int r = lease_times_check(&arg_lease_times, err);
-    return r < 0 ? r : 1;
+    int r = options_walk(argc, argv, long_options, set_option, err);
+    if (r == 1 && lease_times_check(&arg_lease_times, err) < 0)
+        return -EINVAL;
+    return r;
 }

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define MAX_WRITE_PATH (2u << 10)
 #define MAX_WRITE_BODY (16u << 10)
@@ -24,13 +23,6 @@ static int append_path(const struct run_facts *facts, bool status, struct buf *p
     if (r == 0 && status)
         r = buf_append_str(path, "/status");
     return r;
-}
-
-/* ,"key":"text" */
-static int append_member(struct buf *body, const char *key, const char *text)
-{
-    int r = buf_printf(body, ",\"%s\":", key);
-    return r < 0 ? r : json_append_string(body, text, strlen(text));
 }
 
 static void copy_if_set(char *field, size_t size, const char *text)
@@ -86,11 +78,11 @@ static int append_waiting(const struct action *action, int64_t now_us, struct bu
     int r = buf_append_str(body, "{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"Scheduled\","
                                  "\"status\":\"False\"");
     if (r == 0)
-        r = append_member(body, "reason", wait_reason_name(action->waits_for));
+        r = json_append_member(body, "reason", wait_reason_name(action->waits_for));
     if (r == 0)
-        r = append_member(body, "message", action->message);
+        r = json_append_member(body, "message", action->message);
     if (r == 0)
-        r = append_member(body, "lastTransitionTime", since);
+        r = json_append_member(body, "lastTransitionTime", since);
     if (r == 0)
         r = buf_append_str(body, "},{\"type\":\"Finished\",\"status\":\"False\",\"reason\":"
                                  "\"Pending\",\"message\":\"The run has not finished.\","
@@ -117,10 +109,9 @@ static int append_status(const struct action *action, const char *sandbox_id, in
 static int append_patch(const struct action *action, const char *sandbox_id, int64_t now_us,
                         struct buf *body, struct error *err)
 {
-    const char *version = action->run->facts.resource_version;
-    int r = buf_append_str(body, "{\"metadata\":{\"resourceVersion\":");
+    int r = buf_append_str(body, "{\"metadata\":{");
     if (r == 0)
-        r = json_append_string(body, version, strlen(version));
+        r = json_append_member(body, "resourceVersion", action->run->facts.resource_version);
     if (r == 0)
         r = buf_append_str(body, "},\"status\":");
     if (r == 0)
@@ -131,13 +122,12 @@ static int append_patch(const struct action *action, const char *sandbox_id, int
 static int append_delete_options(const struct action *action, struct buf *body)
 {
     const struct run_facts *facts = &action->run->facts;
-    int r =
-        buf_append_str(body, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
-                             "\"propagationPolicy\":\"Background\",\"preconditions\":{\"uid\":");
+    int r = buf_append_str(body, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
+                                 "\"propagationPolicy\":\"Background\",\"preconditions\":{");
     if (r == 0)
-        r = json_append_string(body, facts->uid, strlen(facts->uid));
+        r = json_append_member(body, "uid", facts->uid);
     if (r == 0)
-        r = append_member(body, "resourceVersion", facts->resource_version);
+        r = json_append_member(body, "resourceVersion", facts->resource_version);
     return r < 0 ? r : buf_append_str(body, "}}");
 }
 

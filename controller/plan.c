@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <utlist.h>
 
 #define US_PER_SECOND 1000000
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 /* creationTimestamp has whole seconds, cut off: counted from its end nothing is too early. */
 #define CREATION_GRANULARITY_US 999999

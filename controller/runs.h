@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "common/hash.h"
 #include "controller/facts.h"
-#include "controller/hash.h"
 #include "controller/nodes.h"
 #include "controller/wakeups.h"
 

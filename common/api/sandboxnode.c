@@ -197,26 +197,15 @@ static int encode_resources(const char *key, const struct node_resources *resour
                       resources->runs, memory, cpu);
 }
 
-/* ,"key":"text" or, inside a list, the text alone. */
-static int encode_text(const char *key, const char *text, bool comma, struct buf *json)
-{
-    int r = comma ? buf_append_char(json, ',') : 0;
-    if (r == 0 && key)
-        r = buf_printf(json, "\"%s\":", key);
-    if (r == 0)
-        r = json_append_string(json, text, strlen(text));
-    return r;
-}
-
 static int encode_runtimes(const struct sandboxnode *node, struct buf *json)
 {
     int r = buf_append_str(json, ",\"runtimes\":[");
     for (uint32_t i = 0; r == 0 && i < node->runtime_count; i++) {
         r = buf_append_str(json, i > 0 ? ",{" : "{");
         if (r == 0)
-            r = encode_text("name", node->runtimes[i].name, false, json);
+            r = json_append_member(json, "name", node->runtimes[i].name);
         if (r == 0 && node->runtimes[i].version[0])
-            r = encode_text("version", node->runtimes[i].version, true, json);
+            r = json_append_member(json, "version", node->runtimes[i].version);
         if (r == 0)
             r = buf_append_char(json, '}');
     }
@@ -225,13 +214,13 @@ static int encode_runtimes(const struct sandboxnode *node, struct buf *json)
 
 static int encode_profiles(const struct sandboxnode *node, struct buf *json)
 {
-    bool comma = false;
+    const char *comma = "";
     int r = buf_append_str(json, ",\"profiles\":[");
     for (unsigned int i = 0; r == 0 && i < PROFILE_COUNT; i++) {
         if (!node->profiles[i])
             continue;
-        r = encode_text(NULL, profile_limits((enum profile)i)->name, comma, json);
-        comma = true;
+        r = buf_printf(json, "%s\"%s\"", comma, profile_limits((enum profile)i)->name);
+        comma = ",";
     }
     return r < 0 ? r : buf_append_char(json, ']');
 }
@@ -244,11 +233,11 @@ static int encode_ready(const struct sandboxnode *node, struct buf *json)
     if (r == 0)
         r = buf_append_str(json, node->ready ? "\"True\"" : "\"False\"");
     if (r == 0)
-        r = encode_text("reason", node->ready_reason, true, json);
+        r = json_append_member(json, "reason", node->ready_reason);
     if (r == 0)
-        r = encode_text("message", node->ready_message, true, json);
+        r = json_append_member(json, "message", node->ready_message);
     if (r == 0)
-        r = encode_text("lastTransitionTime", since, true, json);
+        r = json_append_member(json, "lastTransitionTime", since);
     return r < 0 ? r : buf_append_str(json, "}]");
 }
 
@@ -259,11 +248,11 @@ static int encode_output(const struct node_output *output, struct buf *json)
         return buf_append_str(json, ",\"output\":null");
     int r = buf_printf(json, ",\"output\":{\"port\":%" PRIu32, output->port);
     if (r == 0 && output->address)
-        r = encode_text("address", output->address, true, json);
+        r = json_append_member(json, "address", output->address);
     else if (r == 0)
         r = buf_append_str(json, ",\"address\":null");
     if (r == 0)
-        r = encode_text("certificate", output->certificate, true, json);
+        r = json_append_member(json, "certificate", output->certificate);
     return r < 0 ? r : buf_append_char(json, '}');
 }
 
@@ -271,7 +260,7 @@ static int encode_status(const struct sandboxnode *node, struct buf *json)
 {
     int r = buf_append_char(json, '{');
     if (r == 0)
-        r = encode_text("instance", node->instance, false, json);
+        r = json_append_member(json, "instance", node->instance);
     if (r == 0)
         r = encode_resources("capacity", &node->capacity, json);
     if (r == 0)
@@ -283,7 +272,7 @@ static int encode_status(const struct sandboxnode *node, struct buf *json)
     if (r == 0 && node->cgroup_version > 0)
         r = buf_printf(json, ",\"cgroupVersion\":\"v%" PRIu32 "\"", node->cgroup_version);
     if (r == 0 && node->kernel[0])
-        r = encode_text("kernel", node->kernel, true, json);
+        r = json_append_member(json, "kernel", node->kernel);
     if (r == 0)
         r = encode_profiles(node, json);
     if (r == 0)

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/kube/cache.h"
 
+#include "common/hash.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* uthash ends the process when out of memory unless told otherwise, and its default hash function
- * falls through switch labels in a way that clang warns of. */
-#define HASH_NONFATAL_OOM 1
-#define HASH_FUNCTION     HASH_FNV
-#include <uthash.h>
 
 /* One slash, as names have none. */
 #define KEY_SIZE     512

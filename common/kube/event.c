@@ -26,18 +26,10 @@ static void make_name(const struct event *event, int64_t time_us,
                    (uint64_t)time_us);
 }
 
-/* {"key":"text" or ,"key":"text" */
-static int append_member(struct buf *body, bool first, const char *key, const char *text,
-                         size_t len)
-{
-    int r = buf_printf(body, "%s\"%s\":", first ? "{" : ",", key);
-    return r < 0 ? r : json_append_string(body, text, len);
-}
-
 static int append_texts(struct buf *body, const char *const *members)
 {
     for (size_t i = 0; members[i]; i += 2) {
-        int r = append_member(body, i == 0, members[i], members[i + 1], strlen(members[i + 1]));
+        int r = json_append_member(body, members[i], members[i + 1]);
         if (r < 0)
             return r;
     }
@@ -77,21 +69,25 @@ static int append_body(const struct event *event, const struct event_reporter *r
                                 "reportingInstance",
                                 reporter->instance,
                                 NULL};
-    int r = append_texts(body, head);
+    int r = buf_append_char(body, '{');
     if (r == 0)
-        r = buf_append_str(body, ",\"metadata\":");
+        r = append_texts(body, head);
+    if (r == 0)
+        r = buf_append_str(body, ",\"metadata\":{");
     if (r == 0)
         r = append_texts(body, metadata);
     if (r == 0)
-        r = buf_append_str(body, "},\"regarding\":");
+        r = buf_append_str(body, "},\"regarding\":{");
     if (r == 0)
         r = append_texts(body, regarding);
     if (r == 0)
-        r = buf_append_str(body, "}");
-    for (size_t i = 0; r == 0 && rest[i]; i += 2)
-        r = append_member(body, false, rest[i], rest[i + 1], strlen(rest[i + 1]));
+        r = buf_append_char(body, '}');
     if (r == 0)
-        r = append_member(body, false, "note", event->note, note_len(event->note));
+        r = append_texts(body, rest);
+    if (r == 0)
+        r = buf_append_str(body, ",\"note\":");
+    if (r == 0)
+        r = json_append_string(body, event->note, note_len(event->note));
     return r < 0 ? r : buf_append_char(body, '}');
 }
 

@@ -7,16 +7,6 @@
 
 #include <errno.h>
 
-bool event_bucket_take(struct event_bucket *bucket, uint64_t now_ns)
-{
-    const uint64_t most_ns = (uint64_t)EVENT_BURST * EVENT_SPACE_NS;
-    uint64_t full_ns = bucket->full_ns > now_ns ? bucket->full_ns : now_ns;
-    if (full_ns + EVENT_SPACE_NS > now_ns + most_ns)
-        return false;
-    bucket->full_ns = full_ns + EVENT_SPACE_NS;
-    return true;
-}
-
 static void on_answer(const struct kube_response *response, void *arg)
 {
     (void)arg;
@@ -30,7 +20,7 @@ int event_recorder_tell(struct event_recorder *recorder, const struct event *eve
 {
     cleanup_buf struct buf path = BUF_INIT(MAX_EVENT_PATH);
     cleanup_buf struct buf body = BUF_INIT(MAX_EVENT_BODY);
-    if (!event_bucket_take(&recorder->bucket, clock_monotonic_ns()))
+    if (!token_bucket_take(&recorder->bucket, clock_monotonic_ns(), EVENT_BURST, EVENT_SPACE_NS))
         return error_set(err, EBUSY, "more than %u events a second", 1000000000u / EVENT_SPACE_NS);
     int r = event_encode(event, &recorder->reporter, clock_realtime_us(), &path, &body, err);
     if (r < 0)

@@ -7,14 +7,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-
-/* Cut off in the middle it would be another text. */
-static void copy_text(char *field, size_t size, const char *text)
-{
-    if (text && strlen(text) < size)
-        memcpy(field, text, strlen(text) + 1);
-}
 
 static int64_t read_time(const char *text)
 {
@@ -33,29 +25,21 @@ static int64_t read_count(const cJSON *tree, const char *path)
 int kube_lease_decode(const cJSON *tree, struct kube_lease *ret_lease, struct error *err)
 {
     struct kube_lease lease = {0};
-    const char *renew = json_get_string(tree, "spec.renewTime");
 
-    copy_text(lease.name, sizeof(lease.name), json_get_string(tree, "metadata.name"));
-    copy_text(lease.version, sizeof(lease.version),
-              json_get_string(tree, "metadata.resourceVersion"));
-    if (!lease.name[0] || !lease.version[0])
+    int r = json_copy_string(tree, "metadata.name", lease.name, sizeof(lease.name));
+    if (r == 0)
+        r = json_copy_string(tree, "metadata.resourceVersion", lease.version,
+                             sizeof(lease.version));
+    if (r < 0)
         return error_set(err, EINVAL, "a Lease without a usable name or resourceVersion");
-    copy_text(lease.holder, sizeof(lease.holder), json_get_string(tree, "spec.holderIdentity"));
-    copy_text(lease.renew_text, sizeof(lease.renew_text), renew);
-    lease.renew_us = read_time(renew);
+    (void)json_copy_string(tree, "spec.holderIdentity", lease.holder, sizeof(lease.holder));
+    (void)json_copy_string(tree, "spec.renewTime", lease.renew_text, sizeof(lease.renew_text));
+    lease.renew_us = read_time(json_get_string(tree, "spec.renewTime"));
     lease.acquire_us = read_time(json_get_string(tree, "spec.acquireTime"));
     lease.transitions = read_count(tree, "spec.leaseTransitions");
     lease.duration_seconds = (uint32_t)read_count(tree, "spec.leaseDurationSeconds");
     *ret_lease = lease;
     return 0;
-}
-
-/* "key":"text" */
-static int append_member(struct buf *body, const char *key, const char *text)
-{
-    int r = buf_printf(body, "\"%s\":", key);
-
-    return r == 0 ? json_append_string(body, text, strlen(text)) : r;
 }
 
 static int append_metadata(const struct kube_lease *lease, struct buf *body)
@@ -65,12 +49,12 @@ static int append_metadata(const struct kube_lease *lease, struct buf *body)
     if (lease->version[0]) {
         r = buf_append_str(body, "{\"metadata\":{");
         if (r == 0)
-            r = append_member(body, "resourceVersion", lease->version);
+            r = json_append_member(body, "resourceVersion", lease->version);
     } else {
         r = buf_append_str(body, "{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\","
                                  "\"metadata\":{");
         if (r == 0)
-            r = append_member(body, "name", lease->name);
+            r = json_append_member(body, "name", lease->name);
     }
     return r == 0
                ? buf_append_str(body, ",\"labels\":{\"" LEASE_LABEL "\":\"" LEASE_LABEL_NODE "\"}}")
@@ -88,7 +72,7 @@ int kube_lease_encode(const struct kube_lease *lease, struct buf *body)
     if (r == 0)
         r = buf_append_str(body, ",\"spec\":{");
     if (r == 0)
-        r = append_member(body, "holderIdentity", lease->holder);
+        r = json_append_member(body, "holderIdentity", lease->holder);
     if (r == 0)
         r = buf_printf(body,
                        ",\"leaseDurationSeconds\":%" PRIu32 ",\"leaseTransitions\":%" PRId64

@@ -8,6 +8,7 @@
 #include "common/kube/reflector_internal.h"
 
 #include "common/cleanup.h"
+#include "common/hash.h"
 #include "common/kube/limits.h"
 #include "common/kube/retry.h"
 #include "common/log.h"
@@ -16,12 +17,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* uthash ends the process when out of memory unless told otherwise, and its default hash function
- * falls through switch labels in a way that clang warns of. */
-#define HASH_NONFATAL_OOM 1
-#define HASH_FUNCTION     HASH_FNV
-#include <uthash.h>
 
 /* Padded with zeros: it is hashed whole. */
 struct lookup_name {

@@ -74,3 +74,11 @@ const struct forbidden_range *forbidden_find(const struct ip_address *address)
     }
     return NULL;
 }
+
+bool forbidden_with(const struct ip_address *address, const struct ip_prefix *more, size_t count)
+{
+    bool found = forbidden_find(address) != NULL;
+    for (size_t i = 0; i < count && !found; i++)
+        found = ip_prefix_contains(&more[i], address);
+    return found;
+}

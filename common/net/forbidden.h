@@ -23,3 +23,6 @@ const struct forbidden_range *forbidden_range(size_t index);
 
 /* The range that address is in, or NULL. */
 const struct forbidden_range *forbidden_find(const struct ip_address *address);
+
+/* Whether it is in one, or in one of the caller's prefixes. */
+bool forbidden_with(const struct ip_address *address, const struct ip_prefix *more, size_t count);

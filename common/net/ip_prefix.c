@@ -15,26 +15,26 @@
 
 static_assert(IP_ADDRESS_TEXT_SIZE == INET6_ADDRSTRLEN, "room for the longest address");
 
-static size_t family_bytes(enum ip_family family)
+size_t ip_family_bytes(enum ip_family family)
 {
     return family == IP_FAMILY_4 ? IPV4_BYTES : IPV6_BYTES;
 }
 
-static int family_af(enum ip_family family)
+int ip_family_af(enum ip_family family)
 {
     return family == IP_FAMILY_4 ? AF_INET : AF_INET6;
 }
 
 unsigned int ip_family_bits(enum ip_family family)
 {
-    return (unsigned int)family_bytes(family) * BITS_IN_BYTE;
+    return (unsigned int)ip_family_bytes(family) * BITS_IN_BYTE;
 }
 
 int ip_address_parse(const char *text, struct ip_address *ret_address)
 {
     struct ip_address address = {.family = strchr(text, ':') ? IP_FAMILY_6 : IP_FAMILY_4};
     /* Refuses leading zeros, scopes, fewer than four numbers and other bases. */
-    if (inet_pton(family_af(address.family), text, address.bytes) != 1)
+    if (inet_pton(ip_family_af(address.family), text, address.bytes) != 1)
         return -EINVAL;
     *ret_address = address;
     return 0;
@@ -42,13 +42,13 @@ int ip_address_parse(const char *text, struct ip_address *ret_address)
 
 void ip_address_print(const struct ip_address *address, char ret_text[static IP_ADDRESS_TEXT_SIZE])
 {
-    if (!inet_ntop(family_af(address->family), address->bytes, ret_text, IP_ADDRESS_TEXT_SIZE))
+    if (!inet_ntop(ip_family_af(address->family), address->bytes, ret_text, IP_ADDRESS_TEXT_SIZE))
         ret_text[0] = '\0';
 }
 
 bool ip_address_equal(const struct ip_address *a, const struct ip_address *b)
 {
-    return a->family == b->family && memcmp(a->bytes, b->bytes, family_bytes(a->family)) == 0;
+    return a->family == b->family && memcmp(a->bytes, b->bytes, ip_family_bytes(a->family)) == 0;
 }
 
 static bool get_bit(const struct ip_address *address, unsigned int index)
@@ -151,7 +151,7 @@ bool ip_prefix_is_valid(const struct ip_prefix *prefix)
     enum ip_family family = prefix->address.family;
     if ((family != IP_FAMILY_4 && family != IP_FAMILY_6) || prefix->length > ip_family_bits(family))
         return false;
-    size_t bytes = family_bytes(family);
+    size_t bytes = ip_family_bytes(family);
     struct ip_address network = network_of(&prefix->address, prefix->length);
     return ip_address_equal(&network, &prefix->address) &&
            memcmp(prefix->address.bytes + bytes, zero, sizeof(zero) - bytes) == 0;

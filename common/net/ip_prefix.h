@@ -26,6 +26,9 @@ struct ip_prefix {
 #define IP_ADDRESS_TEXT_SIZE 46 /* INET6_ADDRSTRLEN */
 #define IP_PREFIX_TEXT_SIZE  50
 
+/* Of an address: AF_INET or AF_INET6, its size. */
+int ip_family_af(enum ip_family family);
+size_t ip_family_bytes(enum ip_family family);
 unsigned int ip_family_bits(enum ip_family family);
 
 /* Of exactly the usual text forms, without a scope; leading zeros in an IPv4 number are refused.

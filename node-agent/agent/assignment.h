@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "common/hash.h"
 #include "node-agent/agent/assignment_plan.h"
 #include "node-agent/agent/assignments.h"
 #include "node-agent/agent/run.h"
-
-#define HASH_NONFATAL_OOM 1
-#define HASH_FUNCTION     HASH_FNV
-#include <uthash.h>
 
 struct reflector;
 

@@ -2,18 +2,13 @@
 #include "node-agent/agent/jailer_client.h"
 
 #include "common/cleanup.h"
+#include "common/hash.h"
 #include "node-agent/agent/agent_limits.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-
-/* uthash ends the process when memory is short unless told otherwise, and its default hash function
- * falls through switch labels, which clang warns of. */
-#define HASH_NONFATAL_OOM                    1
-#define HASH_FUNCTION(keyptr, keylen, hashv) HASH_FNV(keyptr, keylen, hashv)
-#include <uthash.h>
 
 enum client_state { CLIENT_WAITING, CLIENT_READY, CLIENT_LOST };
 

@@ -55,10 +55,11 @@
  *                         (AgentRestarted), and gives back what has none (Scheduled -> Pending)
  *   the jailer            running code is gone: those runs fail as JailerLost, the others are given
  *                         back, the node is not ready, the agent exits with 1 and is started anew
- *   another agent of this node took the Lease: this one ends with 1, and its sandboxes with it
  *   the API server        nothing new starts, runs go on, results wait in the spool, the watch
- * comes back by itself the machine           as the agent; a result of the last seconds may be
- * lost, and counts as one
+ *                         comes back by itself
+ *   the machine           as the agent; a result of the last seconds may be lost, and counts as one
+ *
+ * An agent whose Lease another one of the node has taken ends with 1, and its sandboxes with it.
  *
  * SIGTERM or SIGINT: the node is not ready, what hasn't started is given back, what runs ends by
  * itself, results are written, exit with 0. Descriptors are all close-on-exec, and nothing is ever

@@ -126,19 +126,19 @@ static void on_response(const struct kube_response *response, void *arg)
 static int append_create(const struct node_status *status, struct buf *body)
 {
     int r = buf_append_str(body, "{\"apiVersion\":\"" SANDBOXRUN_GROUP_VERSION
-                                 "\",\"kind\":\"" SANDBOXNODE_KIND "\",\"metadata\":{\"name\":");
+                                 "\",\"kind\":\"" SANDBOXNODE_KIND "\",\"metadata\":{");
 
     if (r == 0)
-        r = json_append_string(body, status->node.name, strlen(status->node.name));
+        r = json_append_member(body, "name", status->node.name);
     return r == 0 ? buf_append_str(body, "}}") : r;
 }
 
 static int append_patch(const struct node_status *status, struct buf *body)
 {
-    int r = buf_append_str(body, "{\"metadata\":{\"resourceVersion\":");
+    int r = buf_append_str(body, "{\"metadata\":{");
 
     if (r == 0)
-        r = json_append_string(body, status->version, strlen(status->version));
+        r = json_append_member(body, "resourceVersion", status->version);
     if (r == 0)
         r = buf_append_str(body, "},\"status\":");
     if (r == 0)

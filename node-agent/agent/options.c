@@ -3,12 +3,11 @@
 
 #include "common/api/quantity.h"
 #include "common/cleanup.h"
+#include "common/net/ip_prefix.h"
+#include "common/options.h"
 #include "common/parse.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
-#include <netinet/in.h>
 #include <stdio.h>
 
 #define DEFAULT_RETAIN_MS      (10u * 60 * 1000)
@@ -168,13 +167,8 @@ static int set_option(int option, const char *name, struct error *err)
         (void)puts("sandboxrun-agent " SANDBOXRUN_VERSION);
         return 0;
     }
-    if (option == OPTION_LOG_LEVEL) {
-        if (log_level_parse(optarg, &arg_log_level) < 0)
-            return error_set(err, EINVAL,
-                             "--log-level: \"%.64s\" is not one of debug, info, warn, error",
-                             optarg);
-        return 1;
-    }
+    if (option == OPTION_LOG_LEVEL)
+        return options_set_log_level(&arg_log_level, err);
     if (option == OPTION_RETAIN)
         return set_retain(err);
     if (option == OPTION_RETAIN_BYTES)
@@ -200,13 +194,12 @@ static int set_option(int option, const char *name, struct error *err)
 
 static int check_output(struct error *err)
 {
-    struct in6_addr address;
+    struct ip_address address;
 
     if (!arg_output_cert != !arg_output_key)
         return error_set(err, EINVAL, "--output-cert and --output-key go together");
     if (arg_output_host && !parse_is_dns_subdomain(arg_output_host) &&
-        inet_pton(AF_INET, arg_output_host, &address) != 1 &&
-        inet_pton(AF_INET6, arg_output_host, &address) != 1)
+        ip_address_parse(arg_output_host, &address) < 0)
         return error_set(err, EINVAL, "--output-host: \"%.64s\" is no host name and no address",
                          arg_output_host);
     return 1;
@@ -241,21 +234,6 @@ static int check(struct error *err)
 
 int options_parse(int argc, char **argv, struct error *err)
 {
-    opterr = 0;
-    for (;;) {
-        int at = 0;
-        int option = getopt_long(argc, argv, ":", long_options, &at);
-        if (option == -1)
-            break;
-        if (option == ':')
-            return error_set(err, EINVAL, "%.64s needs a value; see --help", argv[optind - 1]);
-        if (option == '?')
-            return error_set(err, EINVAL, "%.64s is no option; see --help", argv[optind - 1]);
-        int r = set_option(option, long_options[at].name, err);
-        if (r <= 0)
-            return r;
-    }
-    if (optind < argc)
-        return error_set(err, EINVAL, "%.64s: takes no arguments; see --help", argv[optind]);
-    return check(err);
+    int r = options_walk(argc, argv, long_options, set_option, err);
+    return r == 1 ? check(err) : r;
 }

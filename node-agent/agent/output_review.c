@@ -10,23 +10,18 @@
 
 #define TOKEN_REVIEW_HEAD                                                                          \
     "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenReview\",\"spec\":{"             \
-    "\"audiences\":[\"" OUTPUT_AUDIENCE "\"],\"token\":"
+    "\"audiences\":[\"" OUTPUT_AUDIENCE "\"]"
 #define ACCESS_REVIEW_HEAD                                                                         \
     "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview\",\"spec\":{"      \
     "\"resourceAttributes\":{\"verb\":\"get\",\"group\":\"sandboxrun.dev\","                       \
-    "\"version\":\"v1alpha1\",\"resource\":\"sandboxruns\",\"subresource\":\"log\",\"namespace\":"
-
-static int append_text(struct buf *json, const char *text)
-{
-    return json_append_string(json, text, strlen(text));
-}
+    "\"version\":\"v1alpha1\",\"resource\":\"sandboxruns\",\"subresource\":\"log\""
 
 int output_review_token(const char *token, struct buf *json)
 {
     int r = buf_append_str(json, TOKEN_REVIEW_HEAD);
 
     if (r == 0)
-        r = append_text(json, token);
+        r = json_append_member(json, "token", token);
     return r == 0 ? buf_append_str(json, "}}") : r;
 }
 
@@ -57,11 +52,9 @@ static int append_access(struct buf *json, const cJSON *user, const struct outpu
     int r = buf_append_str(json, ACCESS_REVIEW_HEAD);
 
     if (r == 0)
-        r = append_text(json, target->name_space);
+        r = json_append_member(json, "namespace", target->name_space);
     if (r == 0)
-        r = buf_append_str(json, ",\"name\":");
-    if (r == 0)
-        r = append_text(json, target->name);
+        r = json_append_member(json, "name", target->name);
     if (r == 0)
         r = buf_append_char(json, '}');
     if (r == 0)

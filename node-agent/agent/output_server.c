@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #define MAX_NAMES 6u /* of the certificate */
@@ -72,9 +71,9 @@ refuse(struct output_server *server, struct https_request *request,
     va_end(args);
     agent_metrics_output(server->options.metrics, outcome);
     int r = buf_append_str(&body, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
-                                  "\"status\":\"Failure\",\"message\":");
+                                  "\"status\":\"Failure\"");
     if (r == 0)
-        r = json_append_string(&body, message, strlen(message));
+        r = json_append_member(&body, "message", message);
     if (r == 0)
         r = buf_printf(&body, ",\"reason\":\"%s\",\"code\":%u}\n", refusal->reason,
                        refusal->status);

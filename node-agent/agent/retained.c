@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
+#include "common/hash.h"
 #include "common/log.h"
 #include "common/path.h"
 #include "node-agent/agent/agent_limits.h"
@@ -18,10 +19,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <utlist.h>
-
-#define HASH_NONFATAL_OOM 1
-#define HASH_FUNCTION     HASH_FNV
-#include <uthash.h>
 
 #define RECORD_SUFFIX ".run"
 #define NAME_SIZE     64

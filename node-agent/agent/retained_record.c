@@ -10,13 +10,6 @@
 
 #define RECORD_VERSION 1
 
-static int append_text(struct buf *json, const char *key, const char *text)
-{
-    int r = buf_printf(json, ",\"%s\":", key);
-
-    return r == 0 ? json_append_string(json, text, strlen(text)) : r;
-}
-
 int retained_record_encode(const struct retained_record *record, struct buf *json)
 {
     char ended[CLOCK_TEXT_SIZE];
@@ -24,29 +17,19 @@ int retained_record_encode(const struct retained_record *record, struct buf *jso
 
     clock_format_micro(record->ended_us, ended);
     if (r == 0)
-        r = append_text(json, "sandboxID", record->sandbox_id);
+        r = json_append_member(json, "sandboxID", record->sandbox_id);
     if (r == 0)
-        r = append_text(json, "namespace", record->name_space);
+        r = json_append_member(json, "namespace", record->name_space);
     if (r == 0)
-        r = append_text(json, "name", record->name);
+        r = json_append_member(json, "name", record->name);
     if (r == 0)
-        r = append_text(json, "uid", record->uid);
+        r = json_append_member(json, "uid", record->uid);
     if (r == 0)
-        r = append_text(json, "ended", ended);
+        r = json_append_member(json, "ended", ended);
     if (r == 0)
         r = buf_printf(json, ",\"stdoutBytes\":%" PRIu64 ",\"stderrBytes\":%" PRIu64 "}",
                        record->bytes[RUN_STDOUT], record->bytes[RUN_STDERR]);
     return r;
-}
-
-static int copy_text(const cJSON *tree, const char *key, char *field, size_t size)
-{
-    const char *text = json_get_string(tree, key);
-
-    if (!text || !text[0] || strlen(text) >= size)
-        return -EBADMSG;
-    memcpy(field, text, strlen(text) + 1);
-    return 0;
 }
 
 static int copy_size(const cJSON *tree, const char *key, uint64_t *ret_bytes)
@@ -67,13 +50,13 @@ static int decode(const cJSON *tree, struct retained_record *record)
     if (json_get_i64(tree, "version", &version) < 0 || version != RECORD_VERSION || !ended ||
         clock_parse(ended, &record->ended_us) < 0)
         return -EBADMSG;
-    int r = copy_text(tree, "sandboxID", record->sandbox_id, sizeof(record->sandbox_id));
+    int r = json_copy_string(tree, "sandboxID", record->sandbox_id, sizeof(record->sandbox_id));
     if (r == 0)
-        r = copy_text(tree, "namespace", record->name_space, sizeof(record->name_space));
+        r = json_copy_string(tree, "namespace", record->name_space, sizeof(record->name_space));
     if (r == 0)
-        r = copy_text(tree, "name", record->name, sizeof(record->name));
+        r = json_copy_string(tree, "name", record->name, sizeof(record->name));
     if (r == 0)
-        r = copy_text(tree, "uid", record->uid, sizeof(record->uid));
+        r = json_copy_string(tree, "uid", record->uid, sizeof(record->uid));
     if (r == 0)
         r = copy_size(tree, "stdoutBytes", &record->bytes[RUN_STDOUT]);
     if (r == 0)

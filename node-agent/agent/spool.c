@@ -4,6 +4,7 @@
 #include "common/buf.h"
 #include "common/cleanup.h"
 #include "common/fd.h"
+#include "common/hash.h"
 #include "common/path.h"
 #include "node-agent/agent/agent_limits.h"
 #include "node-agent/agent/spool_record.h"
@@ -16,10 +17,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-
-#define HASH_NONFATAL_OOM 1
-#define HASH_FUNCTION     HASH_FNV
-#include <uthash.h>
 
 #define ENTRY_PREFIX   "run-"
 #define HALF_PREFIX    "new-" /* not yet renamed */

@@ -6,7 +6,6 @@
 #include "common/json.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #define RECORD_VERSION 1
@@ -18,13 +17,6 @@ void spool_record_done(struct spool_record *record)
     record->has_result = false;
 }
 
-static int append_text(struct buf *json, const char *key, const char *text)
-{
-    int r = buf_printf(json, ",\"%s\":", key);
-
-    return r == 0 ? json_append_string(json, text, strlen(text)) : r;
-}
-
 static int append_record(const struct spool_record *record, size_t max_bytes, struct buf *json)
 {
     char start[CLOCK_TEXT_SIZE];
@@ -32,15 +24,15 @@ static int append_record(const struct spool_record *record, size_t max_bytes, st
 
     clock_format_micro(record->start_us, start);
     if (r == 0)
-        r = append_text(json, "sandboxID", record->sandbox_id);
+        r = json_append_member(json, "sandboxID", record->sandbox_id);
     if (r == 0)
-        r = append_text(json, "namespace", record->name_space);
+        r = json_append_member(json, "namespace", record->name_space);
     if (r == 0)
-        r = append_text(json, "name", record->name);
+        r = json_append_member(json, "name", record->name);
     if (r == 0)
-        r = append_text(json, "uid", record->uid);
+        r = json_append_member(json, "uid", record->uid);
     if (r == 0)
-        r = append_text(json, "startTime", start);
+        r = json_append_member(json, "startTime", start);
     if (r == 0 && record->has_result)
         r = buf_append_str(json, ",\"status\":");
     if (r == 0 && record->has_result)
@@ -58,16 +50,6 @@ int spool_record_encode(const struct spool_record *record, struct buf *json, str
     return 0;
 }
 
-static int copy(const cJSON *tree, const char *key, char *field, size_t size)
-{
-    const char *text = json_get_string(tree, key);
-
-    if (!text || !text[0] || strlen(text) >= size)
-        return -EBADMSG;
-    memcpy(field, text, strlen(text) + 1);
-    return 0;
-}
-
 static int decode(const cJSON *tree, const char *sandbox_id, struct spool_record *record)
 {
     const cJSON *status = json_get(tree, "status");
@@ -77,13 +59,13 @@ static int decode(const cJSON *tree, const char *sandbox_id, struct spool_record
 
     if (r < 0 || version != RECORD_VERSION)
         return -EBADMSG;
-    r = copy(tree, "sandboxID", record->sandbox_id, sizeof(record->sandbox_id));
+    r = json_copy_string(tree, "sandboxID", record->sandbox_id, sizeof(record->sandbox_id));
     if (r == 0)
-        r = copy(tree, "namespace", record->name_space, sizeof(record->name_space));
+        r = json_copy_string(tree, "namespace", record->name_space, sizeof(record->name_space));
     if (r == 0)
-        r = copy(tree, "name", record->name, sizeof(record->name));
+        r = json_copy_string(tree, "name", record->name, sizeof(record->name));
     if (r == 0)
-        r = copy(tree, "uid", record->uid, sizeof(record->uid));
+        r = json_copy_string(tree, "uid", record->uid, sizeof(record->uid));
     if (r < 0 || strcmp(record->sandbox_id, sandbox_id) != 0)
         return -EBADMSG;
     if (!start || clock_parse(start, &record->start_us) < 0)

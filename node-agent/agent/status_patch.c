@@ -53,10 +53,10 @@ size_t status_patch_room(const cJSON *object)
 
 static int begin(const char *resource_version, struct buf *body)
 {
-    int r = buf_append_str(body, "{\"metadata\":{\"resourceVersion\":");
+    int r = buf_append_str(body, "{\"metadata\":{");
 
     if (r == 0)
-        r = json_append_string(body, resource_version, strlen(resource_version));
+        r = json_append_member(body, "resourceVersion", resource_version);
     return r == 0 ? buf_append_str(body, "},\"status\":") : r;
 }
 

@@ -4,6 +4,7 @@
 #include "common/api/run_status_decode.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/hash.h"
 #include "common/json.h"
 #include "common/kube/retry.h"
 #include "common/kube/scan.h"
@@ -16,10 +17,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HASH_NONFATAL_OOM 1
-#define HASH_FUNCTION     HASH_FNV
-#include <uthash.h>
 #include <utlist.h>
 
 /* Conflicts after which the next attempt waits. */

@@ -33,8 +33,8 @@
  * Ends. A run is over when the jailer says FINISHED: its processes, cgroup and files are gone by
  * then. SIGINT, SIGTERM, SIGHUP and a failing stdout cancel what runs, and we wait for those ends.
  * - If we die, the socket closes: the jailer kills and sweeps everything and ends.
- * - If the resolver dies, lookups fail and no further ToolCall run is made; it ends with the
- * jailer.
+ * - If the resolver dies, lookups fail and no further ToolCall run is made. It ends with the
+ *   jailer.
  * - If the jailer dies, the kernel kills the jails (its lifeline pipes close), the runs end as
  *   JailerLost and we exit with 125. What it could not sweep the next jailer does.
  * - If a reader of our output stalls, the program's pipes fill up and it waits; its deadline is

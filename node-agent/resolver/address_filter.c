@@ -17,22 +17,11 @@ void address_filter_init(struct address_filter *filter, const struct resolver_he
     }
 }
 
-bool address_filter_forbids(const struct address_filter *filter, const struct ip_address *address)
-{
-    if (forbidden_find(address))
-        return true;
-    for (unsigned int i = 0; i < filter->extra_count; i++) {
-        if (ip_prefix_contains(&filter->extra[i], address))
-            return true;
-    }
-    return false;
-}
-
 unsigned int address_filter_apply(const struct address_filter *filter, struct dns_answer *answer)
 {
     unsigned int kept = 0, total = answer->address_count;
     for (unsigned int i = 0; i < total; i++) {
-        if (!address_filter_forbids(filter, &answer->addresses[i].address))
+        if (!forbidden_with(&answer->addresses[i].address, filter->extra, filter->extra_count))
             answer->addresses[kept++] = answer->addresses[i];
     }
     answer->address_count = kept;

@@ -14,7 +14,5 @@ struct address_filter {
 
 void address_filter_init(struct address_filter *filter, const struct resolver_hello *hello);
 
-bool address_filter_forbids(const struct address_filter *filter, const struct ip_address *address);
-
 /* Takes the forbidden ones out of the answer; how many there were. */
 unsigned int address_filter_apply(const struct address_filter *filter, struct dns_answer *answer);

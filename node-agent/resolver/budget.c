@@ -3,24 +3,12 @@
 
 #include <string.h>
 
-#define ONE 1000u /* milli */
+#define US_PER_MS     1000u
+#define US_PER_SECOND 1000000u
 
-bool bucket_take(struct bucket *bucket, uint64_t now_ms, uint32_t rate, uint32_t burst)
+bool bucket_take(struct token_bucket *bucket, uint64_t now_ms, uint32_t rate, uint32_t burst)
 {
-    uint64_t full = (uint64_t)burst * ONE, milli = bucket->milli;
-    if (bucket->filled_ms == 0) {
-        milli = full;
-    } else if (now_ms > bucket->filled_ms) {
-        uint64_t passed = now_ms - bucket->filled_ms;
-        /* After so long it is full whatever it was, and the product can't wrap. */
-        milli = passed > full / rate ? full : milli + passed * rate;
-    }
-    bucket->filled_ms = now_ms ? now_ms : 1;
-    bucket->milli = (uint32_t)(milli > full ? full : milli);
-    if (bucket->milli < ONE)
-        return false;
-    bucket->milli -= ONE;
-    return true;
+    return token_bucket_take(bucket, now_ms * US_PER_MS, burst, US_PER_SECOND / rate);
 }
 
 static bool is_known(const struct budget *budget, const struct dns_name *name)

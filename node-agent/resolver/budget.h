@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "common/token_bucket.h"
 #include "node-agent/resolver/dns_name.h"
 #include "node-agent/resolver/resolver_limits.h"
 
@@ -9,19 +10,11 @@
 #include <stdint.h>
 
 /* What one sandbox may ask over its life and per second; the clock is the caller's. */
-struct bucket {
-    uint64_t filled_ms; /* 0: never used, full */
-    uint32_t milli;     /* thousandths of what may be taken */
-};
-
-/* Takes one; false if there is none. */
-bool bucket_take(struct bucket *bucket, uint64_t now_ms, uint32_t rate, uint32_t burst);
-
 struct budget {
-    struct bucket queries;
-    struct bucket upstream;
-    struct bucket log;
-    struct bucket denied;
+    struct token_bucket queries;
+    struct token_bucket upstream;
+    struct token_bucket log;
+    struct token_bucket denied;
     uint32_t upstream_queries;
     uint32_t answer_bytes;
     uint32_t name_count;
@@ -35,6 +28,9 @@ enum budget_verdict {
     BUDGET_RATE,  /* come back later */
     BUDGET_SPENT, /* a total: nothing new leaves the node any more */
 };
+
+/* Takes one of burst, of which rate come back in a second; false if there is none. */
+bool bucket_take(struct token_bucket *bucket, uint64_t now_ms, uint32_t rate, uint32_t burst);
 
 /* A query that leaves the node: taken from the totals and the rate, or nothing is. */
 enum budget_verdict budget_take_upstream(struct budget *budget, uint64_t now_ms,

@@ -95,7 +95,7 @@ size_t dns_reply_answer(const struct dns_query *query, const struct dns_answer *
     for (unsigned int i = 0; i < answer->address_count; i++) {
         const struct dns_address *entry = &answer->addresses[i];
         len = put_record(ret_bytes, len, owner, query->type, aged(entry->ttl, age),
-                         entry->address.bytes, entry->address.family == IP_FAMILY_4 ? 4 : 16);
+                         entry->address.bytes, ip_family_bytes(entry->address.family));
     }
     dns_put16(ret_bytes + 6, (uint16_t)(answer->cname_count + answer->address_count));
     len = put_opt(query, answer->rcode, DNS_EXTENDED_NONE, ret_bytes, len);

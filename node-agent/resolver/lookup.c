@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
+#include <utlist.h>
 
 /* Meta types (RFC 6895 section 3.1): what they ask for is not data of a name. */
 #define FIRST_META_TYPE 249u /* TKEY; up to ANY */
@@ -50,12 +51,7 @@ static void show_load(const struct resolver *resolver)
 static void lookup_free(struct lookup *lookup)
 {
     struct resolver *resolver = lookup->resolver;
-    if (lookup->prev)
-        lookup->prev->next = lookup->next;
-    else
-        resolver->lookups = lookup->next;
-    if (lookup->next)
-        lookup->next->prev = lookup->prev;
+    DL_DELETE(resolver->lookups, lookup);
     resolver->lookup_count--;
     slot_of(lookup)->lookups--;
     exchange_free(lookup->exchange);
@@ -205,16 +201,13 @@ static int lookup_new(struct resolver *resolver, const struct client *client,
     struct lookup *lookup = calloc(1, sizeof(*lookup));
     if (!lookup)
         return -ENOMEM;
-    *lookup = (struct lookup){.next = resolver->lookups,
-                              .resolver = resolver,
+    *lookup = (struct lookup){.resolver = resolver,
                               .client = *client,
                               .query = *query,
                               .slot = slot,
                               .ports = ports,
                               .began_ms = resolver_now_ms()};
-    if (resolver->lookups)
-        resolver->lookups->prev = lookup;
-    resolver->lookups = lookup;
+    DL_PREPEND(resolver->lookups, lookup);
     resolver->lookup_count++;
     slot_of(lookup)->lookups++;
     int r = exchange_new(resolver->loop, resolver->upstreams, &lookup->query, client->tcp,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node-agent/resolver/options.h"
 
+#include "common/options.h"
 #include "common/parse.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -86,32 +86,24 @@ static int set_log_format(struct error *err)
     return 1;
 }
 
-static int set_log_level(struct error *err)
-{
-    if (log_level_parse(optarg, &arg_log_level) < 0)
-        return error_set(err, EINVAL,
-                         "--log-level: \"%.64s\" is not one of debug, info, warn, error", optarg);
-    return 1;
-}
-
-static int set_port(struct error *err)
+static int set_port(const char *name, struct error *err)
 {
     uint64_t value = 0;
-    int r = set_number("port", 0, UINT16_MAX, &value, err);
+    int r = set_number(name, 0, UINT16_MAX, &value, err);
     arg_port = (unsigned int)value;
     port_was_given = true;
     return r;
 }
 
-static int set_jailer_fd(struct error *err)
+static int set_jailer_fd(const char *name, struct error *err)
 {
     uint64_t value = 0;
-    int r = set_number("jailer-fd", 3, INT_MAX, &value, err);
+    int r = set_number(name, 3, INT_MAX, &value, err);
     arg_jailer_fd = (int)value;
     return r;
 }
 
-static int set_option(int option, struct error *err)
+static int set_option(int option, const char *name, struct error *err)
 {
     switch (option) {
     case OPTION_HELP:
@@ -124,16 +116,16 @@ static int set_option(int option, struct error *err)
         arg_jailer_socket = optarg;
         return 1;
     case OPTION_JAILER_FD:
-        return set_jailer_fd(err);
+        return set_jailer_fd(name, err);
     case OPTION_PORT:
-        return set_port(err);
+        return set_port(name, err);
     case OPTION_UPSTREAM:
         return upstreams_add(&arg_upstreams, optarg, err) < 0 ? error_wrap(err, "--upstream") : 1;
     case OPTION_METRICS:
         arg_metrics_address = optarg;
         return 1;
     case OPTION_LOG_LEVEL:
-        return set_log_level(err);
+        return options_set_log_level(&arg_log_level, err);
     default:
         return set_log_format(err);
     }
@@ -151,20 +143,6 @@ static int check(struct error *err)
 
 int options_parse(int argc, char **argv, struct error *err)
 {
-    opterr = 0;
-    for (;;) {
-        int option = getopt_long(argc, argv, ":", long_options, NULL);
-        if (option == -1)
-            break;
-        if (option == ':')
-            return error_set(err, EINVAL, "%.64s needs a value; see --help", argv[optind - 1]);
-        if (option == '?')
-            return error_set(err, EINVAL, "%.64s is no option; see --help", argv[optind - 1]);
-        int r = set_option(option, err);
-        if (r <= 0)
-            return r;
-    }
-    if (optind < argc)
-        return error_set(err, EINVAL, "%.64s: takes no arguments; see --help", argv[optind]);
-    return check(err);
+    int r = options_walk(argc, argv, long_options, set_option, err);
+    return r == 1 ? check(err) : r;
 }

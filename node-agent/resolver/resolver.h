@@ -26,7 +26,7 @@ struct resolver {
     unsigned int lookup_count;
     unsigned int tcp_count;
     uint64_t last_sequence; /* of ALLOW */
-    struct bucket log;
+    struct token_bucket log;
     void (*ended)(void *arg); /* the jailer that was given by a descriptor is gone */
     void *arg;
 };

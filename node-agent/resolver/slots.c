@@ -77,13 +77,13 @@ static void close_slot(struct slots *slots, struct slot *slot)
     answer_cache_clear(&slot->cache);
 }
 
-int slots_close(struct slots *slots, const struct resolver_close *closing)
+bool slots_close(struct slots *slots, const struct resolver_close *closing)
 {
     struct slot *slot = &slots->entries[closing->slot];
     if (!slot->is_open || slot->generation != closing->generation)
-        return 0;
+        return false;
     close_slot(slots, slot);
-    return 1;
+    return true;
 }
 
 void slots_close_all(struct slots *slots)

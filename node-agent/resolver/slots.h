@@ -35,8 +35,8 @@ int slots_find(const struct slots *slots, const struct sockaddr *address);
  * the jailer was lost goes on with what is left of its budget. */
 int slots_open(struct slots *slots, const struct resolver_open *open, struct error *err);
 
-/* 1, or 0 if it isn't that sandbox's any more. */
-int slots_close(struct slots *slots, const struct resolver_close *closing);
+/* False if it isn't that sandbox's any more. */
+bool slots_close(struct slots *slots, const struct resolver_close *closing);
 
 /* All of them, budgets kept for slots_open(). */
 void slots_close_all(struct slots *slots);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <utlist.h>
 
 #define FAMILIES     2
 #define LENGTH_SIZE  2u
@@ -41,12 +42,7 @@ static void connection_free(struct tcp_connection *connection)
 {
     struct resolver *resolver = connection->server->resolver;
     lookup_cancel_connection(resolver, connection);
-    if (connection->prev)
-        connection->prev->next = connection->next;
-    else
-        connection->server->connections = connection->next;
-    if (connection->next)
-        connection->next->prev = connection->prev;
+    DL_DELETE(connection->server->connections, connection);
     resolver->slots->entries[connection->slot].tcp_connections--;
     resolver->tcp_count--;
     loop_io_free(connection->io);
@@ -76,19 +72,19 @@ static void arm(struct tcp_connection *connection)
     (void)loop_timer_arm(connection->timer, left < TCP_IDLE_MS ? left : TCP_IDLE_MS);
 }
 
-/* True if a whole query was there and went on its way. */
-static bool take_query(struct tcp_connection *connection)
+/* If a whole query is there. */
+static void take_query(struct tcp_connection *connection)
 {
     uint8_t bytes[MAX_QUERY_BYTES];
     if (connection->in_len < LENGTH_SIZE)
-        return false;
+        return;
     size_t len = dns_get16(connection->in);
     if (len > MAX_QUERY_BYTES) {
         end_soon(connection);
-        return true;
+        return;
     }
     if (connection->in_len < LENGTH_SIZE + len)
-        return false;
+        return;
     memcpy(bytes, connection->in + LENGTH_SIZE, len);
     connection->in_len -= LENGTH_SIZE + len;
     memmove(connection->in, connection->in + LENGTH_SIZE + len, connection->in_len);
@@ -99,7 +95,6 @@ static bool take_query(struct tcp_connection *connection)
     socklen_t peer_len = sizeof(client.peer);
     (void)getpeername(connection->sock, &client.peer.any, &peer_len);
     lookup_begin(connection->server->resolver, &client, bytes, len);
-    return true;
 }
 
 static void receive(struct tcp_connection *connection)
@@ -113,7 +108,7 @@ static void receive(struct tcp_connection *connection)
         return;
     }
     connection->in_len += (size_t)n;
-    (void)take_query(connection);
+    take_query(connection);
 }
 
 static void transmit(struct tcp_connection *connection)
@@ -136,7 +131,7 @@ static void transmit(struct tcp_connection *connection)
     }
     (void)loop_io_set(connection->io, LOOP_READ);
     arm(connection);
-    (void)take_query(connection);
+    take_query(connection);
 }
 
 static void on_socket(int fd, unsigned int events, void *arg)
@@ -172,14 +167,9 @@ static int connection_new(struct tcp_server *server, int sock, int slot)
     struct tcp_connection *connection = calloc(1, sizeof(*connection));
     if (!connection)
         return -ENOMEM;
-    *connection = (struct tcp_connection){.server = server,
-                                          .next = server->connections,
-                                          .slot = slot,
-                                          .sock = -1,
-                                          .ends_ms = resolver_now_ms() + TCP_LIFE_MS};
-    if (server->connections)
-        server->connections->prev = connection;
-    server->connections = connection;
+    *connection = (struct tcp_connection){
+        .server = server, .slot = slot, .sock = -1, .ends_ms = resolver_now_ms() + TCP_LIFE_MS};
+    DL_PREPEND(server->connections, connection);
     resolver->slots->entries[slot].tcp_connections++;
     resolver->tcp_count++;
     int r = loop_timer_new(resolver->loop, on_timer, connection, &connection->timer);

@@ -154,6 +154,24 @@ static void test_values(void **state)
     assert_null(json_get(json_get(tree, "s"), "s"));
 }
 
+static void test_copies(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"s\":\"abc\",\"e\":\"\",\"i\":1,\"o\":{\"p\":\"q\"}}";
+    cleanup_json cJSON *tree = NULL;
+    char copy[4] = "old";
+    assert_int_equal(json_parse(text, sizeof(text) - 1, &tree, NULL), 0);
+    assert_int_equal(json_copy_string(tree, "absent", copy, sizeof(copy)), -ENOENT);
+    assert_int_equal(json_copy_string(tree, "e", copy, sizeof(copy)), -ENOENT);
+    assert_int_equal(json_copy_string(tree, "i", copy, sizeof(copy)), -ENOENT);
+    assert_int_equal(json_copy_string(tree, "s", copy, sizeof(copy) - 1), -EMSGSIZE);
+    assert_string_equal(copy, "old");
+    assert_int_equal(json_copy_string(tree, "s", copy, sizeof(copy)), 0);
+    assert_string_equal(copy, "abc");
+    assert_int_equal(json_copy_string(tree, "o.p", copy, sizeof(copy)), 0);
+    assert_string_equal(copy, "q");
+}
+
 static void test_numbers_and_booleans(void **state)
 {
     (void)state;
@@ -248,6 +266,7 @@ int main(void)
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_smaller_depth),
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_copies),
         cmocka_unit_test(test_numbers_and_booleans),
         cmocka_unit_test(test_large_object_is_not_quadratic),
         cmocka_unit_test(test_no_memory),

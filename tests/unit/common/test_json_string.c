@@ -51,6 +51,22 @@ static void test_append_beyond_the_maximum(void **state)
     assert_string_equal(storage, "ab\"123\"");
 }
 
+static void test_append_members(void **state)
+{
+    (void)state;
+    char storage[40] = "";
+    struct buf buf = BUF_FIXED(storage);
+    assert_int_equal(buf_append_char(&buf, '{'), 0);
+    assert_int_equal(json_append_member(&buf, "a", "1\"{"), 0);
+    assert_int_equal(json_append_member(&buf, "b", "{"), 0);
+    assert_int_equal(buf_append_str(&buf, ",\"c\":{"), 0);
+    assert_int_equal(json_append_member(&buf, "d", ""), 0);
+    assert_string_equal(storage, "{\"a\":\"1\\\"{\",\"b\":\"{\",\"c\":{\"d\":\"\"");
+    /* The key has room, the text hasn't. */
+    assert_int_equal(json_append_member(&buf, "e", "12345678"), -EMSGSIZE);
+    assert_string_equal(storage, "{\"a\":\"1\\\"{\",\"b\":\"{\",\"c\":{\"d\":\"\"");
+}
+
 /* For random bytes: the size is what append writes, the result is UTF-8, and a prefix that fits
  * is the longest that does. */
 static void test_properties_on_random_bytes(void **state)
@@ -107,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_append_table),
         cmocka_unit_test(test_append_beyond_the_maximum),
+        cmocka_unit_test(test_append_members),
         cmocka_unit_test(test_properties_on_random_bytes),
         cmocka_unit_test(test_fit_keeps_characters_whole),
         cmocka_unit_test(test_quote_for_messages),

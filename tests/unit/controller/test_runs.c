@@ -13,6 +13,8 @@
 #include "common/cleanup.h"
 #include "objects.h"
 
+#include <utlist.h>
+
 #define ON_NODE(name) "'nodeName':'" name "','agentInstance':'i','sandboxID':'s'"
 
 struct store {

@@ -3,14 +3,12 @@
 #include "common/cleanup.h"
 #include "common/json.h"
 #include "common/kube/event.h"
-#include "common/kube/event_recorder.h"
 #include "common/kube/limits.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define SECOND_NS 1000000000ull
-#define TIME_US   1764454634123456 /* 2025-11-29T22:17:14.123456Z */
+#define TIME_US 1764454634123456 /* 2025-11-29T22:17:14.123456Z */
 
 static const struct event_reporter reporter = {"sandboxrun.dev/node-agent", "node-a"};
 
@@ -127,32 +125,6 @@ static void test_no_room(void **state)
     assert_true(err.text[0]);
 }
 
-static unsigned int take(struct event_bucket *bucket, uint64_t now_ns)
-{
-    unsigned int count = 0;
-    while (event_bucket_take(bucket, now_ns))
-        count++;
-    return count;
-}
-
-static void test_bucket(void **state)
-{
-    (void)state;
-    struct event_bucket bucket = {0};
-    uint64_t now_ns = 7 * SECOND_NS;
-    assert_int_equal(take(&bucket, now_ns), EVENT_BURST);
-    assert_int_equal(take(&bucket, now_ns + EVENT_SPACE_NS - 1), 0);
-    assert_int_equal(take(&bucket, now_ns + EVENT_SPACE_NS), 1);
-    now_ns += SECOND_NS;
-    assert_int_equal(take(&bucket, now_ns), 9);
-    /* Time that passes without events is saved up to the burst. */
-    now_ns += 1000 * SECOND_NS;
-    assert_int_equal(take(&bucket, now_ns), EVENT_BURST);
-    /* A clock at its beginning. */
-    bucket = (struct event_bucket){0};
-    assert_int_equal(take(&bucket, 0), EVENT_BURST);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,7 +133,6 @@ int main(void)
         cmocka_unit_test(test_long_names_are_cut),
         cmocka_unit_test(test_long_notes_are_cut),
         cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_bucket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

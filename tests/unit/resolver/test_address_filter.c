@@ -38,9 +38,9 @@ static void test_what_is_forbidden(void **state)
     struct address_filter filter;
     address_filter_init(&filter, &hello);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct ip_address address;
-        assert_int_equal(ip_address_parse(cases[i].address, &address), 0);
-        if (address_filter_forbids(&filter, &address) != cases[i].forbidden)
+        struct dns_answer answer = {.address_count = 1};
+        assert_int_equal(ip_address_parse(cases[i].address, &answer.addresses[0].address), 0);
+        if (address_filter_apply(&filter, &answer) != cases[i].forbidden)
             fail_msg("%s", cases[i].address);
     }
 }

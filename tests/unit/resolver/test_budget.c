@@ -20,7 +20,7 @@ static int reset(void **state)
 static void test_a_bucket_gives_its_burst_then_its_rate(void **state)
 {
     (void)state;
-    struct bucket bucket = {0};
+    struct token_bucket bucket = {0};
     unsigned int taken = 0;
     while (bucket_take(&bucket, 1000, 10, 25))
         taken++;
@@ -40,7 +40,7 @@ static void test_a_bucket_gives_its_burst_then_its_rate(void **state)
 static void test_a_bucket_and_a_clock_that_stands(void **state)
 {
     (void)state;
-    struct bucket bucket = {0};
+    struct token_bucket bucket = {0};
     unsigned int taken = 0;
     while (taken < 100 && bucket_take(&bucket, 0, 10, 25))
         taken++;

@@ -99,11 +99,11 @@ static void test_open_and_close(void **state)
     open.slot = 100;
     assert_int_equal(slots_open(slots, &open, &err), -EPROTO);
 
-    assert_int_equal(slots_close(slots, &(struct resolver_close){5, 8}), 0);
+    assert_false(slots_close(slots, &(struct resolver_close){5, 8}));
     assert_true(slots->entries[5].is_open);
-    assert_int_equal(slots_close(slots, &(struct resolver_close){5, 9}), 1);
+    assert_true(slots_close(slots, &(struct resolver_close){5, 9}));
     assert_false(slots->entries[5].is_open);
-    assert_int_equal(slots_close(slots, &(struct resolver_close){5, 9}), 0);
+    assert_false(slots_close(slots, &(struct resolver_close){5, 9}));
     assert_int_equal(slots->open_count, 1);
     slots_close_all(slots);
     assert_int_equal(slots->open_count, 0);

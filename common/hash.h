@@ -7,4 +7,3 @@
 #define HASH_NONFATAL_OOM 1
 #define HASH_FUNCTION     HASH_FNV
 #include <uthash.h>
-#include <utlist.h>
