@@ -98,7 +98,7 @@ static int wants_ipv6(struct work *work, bool *ret_wants, struct error *err)
 
 static int apply_sysctls(struct work *work, bool ipv6, struct error *err)
 {
-    sysctl_record_open(&work->record);
+    sysctl_record_open(&work->record, SYSCTL_RECORD_DIR);
     int r = sysctls_apply(&work->sysctls, ipv6, err);
     if (r >= 0)
         sysctl_record_enter(&work->record, &work->sysctls);

@@ -26,22 +26,45 @@
 /* All that may wait there: a request for each slot, and addresses. */
 #define SEND_BUFFER_SIZE (1 << 20)
 
+static void say_port(struct network *network, uint16_t port)
+{
+    const struct net_request request = {.kind = NET_RESOLVER, .port = port};
+    if (network->state == NETWORK_UP)
+        (void)network_say(network, &request);
+}
+
+static void on_resolver_ready(uint16_t port, void *arg)
+{
+    struct network *network = arg;
+    log_event(LOG_LEVEL_INFO, "resolver connected", LOG_NUMBER("port", port));
+    say_port(network, port);
+    for (uint32_t i = 0; i < network->plan.slot_count; i++) {
+        const struct slot *slot = &network->slots[i];
+        if (slot->lease && (slot->state == SLOT_TAKING || slot->state == SLOT_HELD))
+            network_say_open(network, slot->lease);
+    }
+    network_pump(network);
+}
+
+static void on_resolver_gone(void *arg)
+{
+    say_port(arg, 0);
+}
+
 void network_init(struct network *network, struct events *events, struct deadlines *deadlines,
                   int proc_fd)
 {
     *network = (struct network){.events = events,
                                 .deadlines = deadlines,
                                 .proc_fd = proc_fd,
-                                .socket = EVENT_SOURCE_INIT,
-                                .helper = EVENT_SOURCE_INIT,
-                                .maker_socket = EVENT_SOURCE_INIT,
-                                .maker = EVENT_SOURCE_INIT};
+                                .rules = {EVENT_SOURCE_INIT, EVENT_SOURCE_INIT},
+                                .maker = {EVENT_SOURCE_INIT, EVENT_SOURCE_INIT}};
     network->queue_end = &network->queue;
     for (size_t i = 0; i < NET_MAX_SLOTS; i++)
         network->slots[i].ns_fd = -1;
     const struct resolver_handlers handlers = {
-        .ready = network_on_resolver_ready,
-        .gone = network_on_resolver_gone,
+        .ready = on_resolver_ready,
+        .gone = on_resolver_gone,
         .allow = network_on_resolver_allow,
         .denied = network_on_resolver_denied,
         .arg = network,
@@ -77,14 +100,16 @@ bool network_is_offered(const struct network *network)
     return network->state != NETWORK_OFF && network->resolver.configured;
 }
 
-/* The maker, too, which is of no use without it. */
-static void close_helpers(struct network *network)
+static void close_helper(struct network *network, struct network_helper *helper, int within_ms)
 {
-    (void)fd_close(events_remove(network->events, &network->maker_socket));
-    helper_end(events_remove(network->events, &network->maker));
+    (void)fd_close(events_remove(network->events, &helper->socket));
+    helper_end_within(events_remove(network->events, &helper->process), within_ms);
+}
+
+static void close_maker(struct network *network)
+{
+    close_helper(network, &network->maker, 0);
     network_forget_making(network);
-    (void)fd_close(events_remove(network->events, &network->socket));
-    helper_end(events_remove(network->events, &network->helper));
 }
 
 static void go_down(struct network *network, const struct error *why)
@@ -96,7 +121,9 @@ static void go_down(struct network *network, const struct error *why)
     network->why = *why;
     network->not_before_ns = clock_boottime_ns() + NET_AGAIN_MS * NS_PER_MS;
     network->allows = 0;
-    close_helpers(network);
+    /* The maker, too, which is of no use without it. */
+    close_maker(network);
+    close_helper(network, &network->rules, 0);
     network_fail_all(network);
 }
 
@@ -111,20 +138,13 @@ static void on_helper_exit(uint32_t events, void *arg)
 bool network_say(struct network *network, const struct net_request *request)
 {
     size_t size = net_request_size(request);
-    ssize_t n = send(network->socket.fd, request, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t n = send(network->rules.socket.fd, request, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n == (ssize_t)size)
         return true;
     struct error why;
     (void)error_set_errno(&why, n < 0 ? errno : EIO, "ask the helper that has the network's rules");
     go_down(network, &why);
     return false;
-}
-
-static void say_port(struct network *network, uint16_t port)
-{
-    const struct net_request request = {.kind = NET_RESOLVER, .port = port};
-    if (network->state == NETWORK_UP)
-        (void)network_say(network, &request);
 }
 
 static void on_started(struct network *network, const struct net_answer *answer)
@@ -165,10 +185,11 @@ static void on_socket(uint32_t events, void *arg)
     struct network *network = arg;
     struct net_answer answer;
     ssize_t n = 0;
-    while (network->socket.fd >= 0 && (n = recv(network->socket.fd, &answer, sizeof(answer),
-                                                MSG_DONTWAIT)) == (ssize_t)sizeof(answer))
+    while (network->rules.socket.fd >= 0 &&
+           (n = recv(network->rules.socket.fd, &answer, sizeof(answer), MSG_DONTWAIT)) ==
+               (ssize_t)sizeof(answer))
         take_answer(network, &answer);
-    if (network->socket.fd >= 0 && (events & (EPOLLHUP | EPOLLERR)))
+    if (network->rules.socket.fd >= 0 && (events & (EPOLLHUP | EPOLLERR)))
         on_helper_exit(events, network);
 }
 
@@ -185,6 +206,24 @@ static int make_sockets(int *ret_ours, int *ret_theirs)
     return 0;
 }
 
+/* Takes both descriptors over. */
+static int watch_helper(struct network *network, struct network_helper *helper, int pidfd,
+                        event_fn on_exit, int sock, event_fn on_packets)
+{
+    int r = events_add(network->events, &helper->process, pidfd, EPOLLIN, on_exit, network);
+    if (r < 0) {
+        helper_end(pidfd);
+        (void)fd_close(sock);
+        return r;
+    }
+    r = events_add(network->events, &helper->socket, sock, EPOLLIN, on_packets, network);
+    if (r < 0) {
+        (void)fd_close(sock);
+        helper_end(events_remove(network->events, &helper->process));
+    }
+    return r;
+}
+
 static int start_helper(struct network *network)
 {
     cleanup_close int ours = -1;
@@ -197,19 +236,10 @@ static int start_helper(struct network *network)
     int pidfd = net_helper_start(&helper);
     if (pidfd < 0)
         return pidfd;
-    r = events_add(network->events, &network->helper, pidfd, EPOLLIN, on_helper_exit, network);
-    if (r < 0) {
-        helper_end(pidfd);
-        return r;
-    }
-    r = events_add(network->events, &network->socket, ours, EPOLLIN, on_socket, network);
-    if (r < 0) {
-        helper_end(events_remove(network->events, &network->helper));
-        return r;
-    }
-    (void)TAKE_FD(ours);
-    network->state = NETWORK_STARTING;
-    return 0;
+    r = watch_helper(network, &network->rules, pidfd, on_helper_exit, TAKE_FD(ours), on_socket);
+    if (r >= 0)
+        network->state = NETWORK_STARTING;
+    return r;
 }
 
 void network_wake(struct network *network)
@@ -229,7 +259,7 @@ void network_wake(struct network *network)
 int network_start_and_wait(struct network *network, struct error *err)
 {
     network_wake(network);
-    struct pollfd answered = {.fd = network->socket.fd, .events = POLLIN};
+    struct pollfd answered = {.fd = network->rules.socket.fd, .events = POLLIN};
     if (network->state == NETWORK_STARTING) {
         int n = 0;
         do {
@@ -256,9 +286,7 @@ static void on_maker_exit(uint32_t events, void *arg)
     (void)events;
     struct network *network = arg;
     log_event(LOG_LEVEL_WARN, "the helper that makes network slots has ended");
-    (void)fd_close(events_remove(network->events, &network->maker_socket));
-    helper_end(events_remove(network->events, &network->maker));
-    network_forget_making(network);
+    close_maker(network);
     network_pump(network);
 }
 
@@ -267,12 +295,12 @@ static void on_maker_socket(uint32_t events, void *arg)
     struct network *network = arg;
     struct maker_answer answer;
     int ns_fd = -1;
-    while (network->maker_socket.fd >= 0 &&
-           pass_fd_receive(network->maker_socket.fd, &answer, sizeof(answer), &ns_fd) ==
+    while (network->maker.socket.fd >= 0 &&
+           pass_fd_receive(network->maker.socket.fd, &answer, sizeof(answer), &ns_fd) ==
                (int)sizeof(answer))
         network_on_made(network, &answer, ns_fd);
     if (events & (EPOLLHUP | EPOLLERR))
-        (void)fd_close(events_remove(network->events, &network->maker_socket));
+        (void)fd_close(events_remove(network->events, &network->maker.socket));
 }
 
 /* One that has ended is not started again at once, or one that can't live would eat the machine. */
@@ -295,51 +323,22 @@ static int start_maker(struct network *network)
     if (pidfd < 0)
         return pidfd;
     network->maker_since_ns = now_ns;
-    r = events_add(network->events, &network->maker, pidfd, EPOLLIN, on_maker_exit, network);
-    if (r < 0) {
-        helper_end(pidfd);
-        return r;
-    }
-    r = events_add(network->events, &network->maker_socket, ours, EPOLLIN, on_maker_socket,
-                   network);
-    if (r < 0) {
-        helper_end(events_remove(network->events, &network->maker));
-        return r;
-    }
-    (void)TAKE_FD(ours);
-    return 0;
+    return watch_helper(network, &network->maker, pidfd, on_maker_exit, TAKE_FD(ours),
+                        on_maker_socket);
 }
 
 bool network_ask_maker(struct network *network, uint32_t slot)
 {
     const struct maker_request request = {.slot = slot};
-    if (network->maker.fd < 0) {
+    if (network->maker.process.fd < 0) {
         int r = start_maker(network);
         if (r < 0 && r != -EAGAIN)
             log_event(LOG_LEVEL_WARN, "no network slots are made: no helper",
                       LOG_NUMBER("errno", -r));
     }
-    return network->maker_socket.fd >= 0 &&
-           send(network->maker_socket.fd, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+    return network->maker.socket.fd >= 0 &&
+           send(network->maker.socket.fd, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT) ==
                (ssize_t)sizeof(request);
-}
-
-void network_on_resolver_ready(uint16_t port, void *arg)
-{
-    struct network *network = arg;
-    log_event(LOG_LEVEL_INFO, "resolver connected", LOG_NUMBER("port", port));
-    say_port(network, port);
-    for (uint32_t i = 0; i < network->plan.slot_count; i++) {
-        const struct slot *slot = &network->slots[i];
-        if (slot->lease && (slot->state == SLOT_TAKING || slot->state == SLOT_HELD))
-            network_say_open(network, slot->lease);
-    }
-    network_pump(network);
-}
-
-void network_on_resolver_gone(void *arg)
-{
-    say_port(arg, 0);
 }
 
 void network_done(struct network *network)
@@ -348,13 +347,9 @@ void network_done(struct network *network)
         return;
     resolver_link_done(&network->resolver);
     network_fail_all(network);
-    (void)fd_close(events_remove(network->events, &network->maker_socket));
-    helper_end(events_remove(network->events, &network->maker));
-    for (uint32_t i = 0; i < NET_MAX_SLOTS; i++)
-        network->slots[i].ns_fd = fd_close(network->slots[i].ns_fd);
+    close_maker(network);
     /* The end of its socket tells it to undo what it did. */
-    (void)fd_close(events_remove(network->events, &network->socket));
-    helper_end_within(events_remove(network->events, &network->helper), NET_STOP_WITHIN_MS);
+    close_helper(network, &network->rules, NET_STOP_WITHIN_MS);
     if (network->again.place > 0)
         deadline_disarm(network->deadlines, &network->again);
     network->state = NETWORK_OFF;

@@ -79,6 +79,11 @@ struct network_options {
     bool shared; /* the network namespace is not the jailer's alone */
 };
 
+struct network_helper {
+    struct event_source socket;
+    struct event_source process; /* its pidfd */
+};
+
 struct network {
     struct events *events;
     struct deadlines *deadlines;
@@ -90,10 +95,8 @@ struct network {
     bool shared;
     struct net_started started;
     struct resolver_link resolver;
-    struct event_source socket; /* to the helper */
-    struct event_source helper; /* its pidfd */
-    struct event_source maker_socket;
-    struct event_source maker;
+    struct network_helper rules; /* net_helper.h */
+    struct network_helper maker; /* slot_maker.h */
     uint64_t maker_since_ns;
     struct deadline again;
     uint64_t not_before_ns; /* of a new start */

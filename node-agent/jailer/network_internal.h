@@ -4,6 +4,11 @@
 /* What network*.c share. */
 #include "node-agent/jailer/network.h"
 
+static inline uint32_t network_slot_number(const struct network *network, const struct slot *slot)
+{
+    return (uint32_t)(slot - network->slots);
+}
+
 /* network.c: sends to the helper; false if that was not possible, and it is down then. */
 bool network_say(struct network *network, const struct net_request *request);
 
@@ -28,9 +33,7 @@ void network_forget_making(struct network *network);
 
 bool network_has_leases(const struct network *network);
 
-/* network_resolver.c: the handlers of the resolver's link. */
-void network_on_resolver_ready(uint16_t port, void *arg);
-void network_on_resolver_gone(void *arg);
+/* network_resolver.c: handlers of the resolver's link, and what it is told. */
 void network_on_resolver_allow(const struct resolver_allow *allow, void *arg);
 void network_on_resolver_denied(const struct resolver_denied *denied, void *arg);
 void network_on_allowed(struct network *network, const struct net_answer *answer);

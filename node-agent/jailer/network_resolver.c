@@ -8,11 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-static uint32_t number_of(const struct network *network, const struct slot *slot)
-{
-    return (uint32_t)(slot - network->slots);
-}
-
 static void fill_hello(const struct network *network, struct resolver_hello *ret_hello)
 {
     const struct net_plan *plan = &network->plan;
@@ -24,7 +19,7 @@ static void fill_hello(const struct network *network, struct resolver_hello *ret
     for (uint32_t i = 0; i < plan->forbidden_count; i++) {
         const struct ip_prefix *from = &plan->forbidden[i];
         struct resolver_prefix *to = &ret_hello->forbidden[i];
-        to->family = from->address.family == IP_FAMILY_4 ? 4 : 6;
+        to->family = from->address.family;
         to->length = from->length;
         memcpy(to->bytes, from->address.bytes, sizeof(to->bytes));
     }
@@ -48,7 +43,7 @@ int network_adopt_resolver(struct network *network, int sock, struct error *err)
 void network_say_open(struct network *network, const struct network_lease *lease)
 {
     struct resolver_message message = {.type = RESOLVER_OPEN};
-    message.open.slot = number_of(network, lease->slot);
+    message.open.slot = network_slot_number(network, lease->slot);
     message.open.generation = lease->slot->generation;
     message.open.egress = lease->egress;
     memcpy(message.open.id, lease->id, sizeof(message.open.id));
@@ -59,7 +54,7 @@ void network_say_close(struct network *network, const struct slot *slot)
 {
     const struct resolver_message message = {
         .type = RESOLVER_CLOSE,
-        .close = {.slot = number_of(network, slot), .generation = slot->generation}};
+        .close = {.slot = network_slot_number(network, slot), .generation = slot->generation}};
     resolver_link_say(&network->resolver, &message);
 }
 
@@ -84,14 +79,8 @@ static struct network_lease *find_lease(struct network *network, uint32_t number
 
 static bool is_forbidden(const struct net_plan *plan, const struct ip_address *address)
 {
-    if (forbidden_find(address) || ip_prefix_contains(&plan->range4, address) ||
-        ip_prefix_contains(&plan->range6, address))
-        return true;
-    for (uint32_t i = 0; i < plan->forbidden_count; i++) {
-        if (ip_prefix_contains(&plan->forbidden[i], address))
-            return true;
-    }
-    return false;
+    return forbidden_with(address, plan->forbidden, plan->forbidden_count) ||
+           ip_prefix_contains(&plan->range4, address) || ip_prefix_contains(&plan->range6, address);
 }
 
 static uint64_t clamp_ms(uint32_t ttl_seconds)
@@ -125,7 +114,7 @@ void network_on_resolver_allow(const struct resolver_allow *allow, void *arg)
 {
     struct network *network = arg;
     struct ip_address address = {.family = allow->family == 4 ? IP_FAMILY_4 : IP_FAMILY_6};
-    memcpy(address.bytes, allow->address, address.family == IP_FAMILY_4 ? 4 : 16);
+    memcpy(address.bytes, allow->address, ip_family_bytes(address.family));
     const struct network_lease *lease = find_lease(network, allow->slot, allow->generation);
     int failure = check_allow(network, lease, &address, allow->ports);
     if (failure != 0) {

@@ -11,11 +11,6 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-static uint32_t number_of(const struct network *network, const struct slot *slot)
-{
-    return (uint32_t)(slot - network->slots);
-}
-
 static struct slot *find_state(struct network *network, enum slot_state state)
 {
     for (uint32_t i = 0; i < network->plan.slot_count; i++) {
@@ -107,7 +102,7 @@ static void make_slots(struct network *network)
     uint32_t coming = count_state(network, SLOT_MADE) + count_state(network, SLOT_MAKING);
     while (coming < wanted) {
         struct slot *slot = find_free(network, now_ns);
-        if (!slot || !network_ask_maker(network, number_of(network, slot)))
+        if (!slot || !network_ask_maker(network, network_slot_number(network, slot)))
             break;
         slot->state = SLOT_MAKING;
         coming++;
@@ -121,7 +116,7 @@ static void make_slots(struct network *network)
 static void give(struct network *network, struct slot *slot)
 {
     struct network_lease *lease = network->queue;
-    struct net_request request = {.kind = NET_TAKE, .slot = number_of(network, slot)};
+    struct net_request request = {.kind = NET_TAKE, .slot = network_slot_number(network, slot)};
     dequeue(lease);
     slot->state = SLOT_TAKING;
     slot->lease = lease;
@@ -156,7 +151,8 @@ void network_refill(struct network *network)
 
 static void say_release(struct network *network, const struct slot *slot)
 {
-    const struct net_request request = {.kind = NET_RELEASE, .slot = number_of(network, slot)};
+    const struct net_request request = {.kind = NET_RELEASE,
+                                        .slot = network_slot_number(network, slot)};
     (void)network_say(network, &request);
 }
 
@@ -230,7 +226,8 @@ static void on_freed(struct network *network, struct slot *slot, const struct er
         slot->state = SLOT_LOST;
         slot->lease = NULL;
         log_event(LOG_LEVEL_ERROR, "a network slot can't be used again",
-                  LOG_NUMBER("slot", number_of(network, slot)), LOG_TEXT("error", err->text));
+                  LOG_NUMBER("slot", network_slot_number(network, slot)),
+                  LOG_TEXT("error", err->text));
         return;
     }
     set_free(slot);
@@ -357,8 +354,8 @@ int network_lease_take_fd(struct network_lease *lease)
 void network_lease_gateway(const struct network_lease *lease, struct ip_address *ret_address)
 {
     const struct network *network = lease->network;
-    net_plan_address(&network->plan, number_of(network, lease->slot), IP_FAMILY_4, NET_GATEWAY,
-                     ret_address);
+    net_plan_address(&network->plan, network_slot_number(network, lease->slot), IP_FAMILY_4,
+                     NET_GATEWAY, ret_address);
 }
 
 void network_release(struct network_lease *lease)

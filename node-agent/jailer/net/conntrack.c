@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node-agent/jailer/net/conntrack.h"
 
-#include "common/cleanup.h"
-
 #include <arpa/inet.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
@@ -10,7 +8,7 @@
 
 int conntrack_flush(struct netlink *netlink, uint32_t mark, uint32_t mask, struct error *err)
 {
-    struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     const struct nfgenmsg header = {.nfgen_family = AF_UNSPEC, .version = NFNETLINK_V0};
     int r = netlink_batch_init(&batch, netlink);
     if (r < 0)
@@ -21,6 +19,5 @@ int conntrack_flush(struct netlink *netlink, uint32_t mark, uint32_t mask, struc
     netlink_put_u32(&batch, message, CTA_MARK, htonl(mark));
     netlink_put_u32(&batch, message, CTA_MARK_MASK, htonl(mask));
     r = netlink_talk(&batch, err);
-    netlink_batch_done(&batch);
     return r < 0 ? error_wrap(err, "forget tracked connections") : 0;
 }

@@ -12,21 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define CLEANUP_BATCH __attribute__((cleanup(netlink_batch_done)))
-
-/* linux/if_link.h has the number since 4.x under this name in enum in6_addr_gen_mode. */
-#define ADDR_GEN_MODE_NONE 1
-
-static int family_of(enum ip_family family)
-{
-    return family == IP_FAMILY_4 ? AF_INET : AF_INET6;
-}
-
-static size_t length_of(const struct ip_address *address)
-{
-    return address->family == IP_FAMILY_4 ? 4 : 16;
-}
-
 static struct nlmsghdr *change_link(struct netlink_batch *batch, uint16_t flags, int index,
                                     unsigned int up)
 {
@@ -52,15 +37,14 @@ static void add_pair(struct netlink_batch *batch, const struct net_plan *plan, u
     netlink_put(batch, message, IFLA_INFO_KIND, "veth", 4);
     struct nlattr *data = netlink_nest(batch, message, IFLA_INFO_DATA);
     struct nlattr *other = netlink_nest(batch, message, VETH_INFO_PEER);
-    if (message->nlmsg_len + sizeof(peer) < NETLINK_BUFFER_SIZE / 4)
-        memcpy(mnl_nlmsg_put_extra_header(message, sizeof(peer)), &peer, sizeof(peer));
+    memcpy(mnl_nlmsg_put_extra_header(message, sizeof(peer)), &peer, sizeof(peer));
     netlink_put_text(batch, message, IFLA_IFNAME, NET_INSIDE_NAME);
     netlink_put(batch, message, IFLA_ADDRESS, inner, sizeof(inner));
     netlink_put_u32(batch, message, IFLA_MTU, mtu);
     netlink_put_u32(batch, message, IFLA_NET_NS_FD, (uint32_t)ns_fd);
-    netlink_nest_end(batch, message, other);
-    netlink_nest_end(batch, message, data);
-    netlink_nest_end(batch, message, info);
+    netlink_nest_end(message, other);
+    netlink_nest_end(message, data);
+    netlink_nest_end(message, info);
 }
 
 /* Before it is up: no link-local address, and with none no solicitation and no listener report that
@@ -68,13 +52,13 @@ static void add_pair(struct netlink_batch *batch, const struct net_plan *plan, u
 static void forbid_generated(struct netlink_batch *batch, const char *name)
 {
     struct nlmsghdr *message = change_link(batch, 0, 0, 0);
-    const uint8_t mode = ADDR_GEN_MODE_NONE;
+    const uint8_t mode = IN6_ADDR_GEN_MODE_NONE;
     netlink_put_text(batch, message, IFLA_IFNAME, name);
     struct nlattr *spec = netlink_nest(batch, message, IFLA_AF_SPEC);
     struct nlattr *inet6 = netlink_nest(batch, message, AF_INET6);
     netlink_put(batch, message, IFLA_INET6_ADDR_GEN_MODE, &mode, sizeof(mode));
-    netlink_nest_end(batch, message, inet6);
-    netlink_nest_end(batch, message, spec);
+    netlink_nest_end(message, inet6);
+    netlink_nest_end(message, spec);
 }
 
 static void set_up(struct netlink_batch *batch, const char *name)
@@ -86,7 +70,7 @@ static void set_up(struct netlink_batch *batch, const char *name)
 static void add_address(struct netlink_batch *batch, uint32_t index,
                         const struct ip_address *address)
 {
-    const struct ifaddrmsg header = {.ifa_family = (uint8_t)family_of(address->family),
+    const struct ifaddrmsg header = {.ifa_family = (uint8_t)ip_family_af(address->family),
                                      .ifa_prefixlen =
                                          (uint8_t)(ip_family_bits(address->family) - 1),
                                      .ifa_flags = IFA_F_PERMANENT | IFA_F_NODAD,
@@ -94,33 +78,33 @@ static void add_address(struct netlink_batch *batch, uint32_t index,
                                      .ifa_index = index};
     struct nlmsghdr *message = netlink_add(
         batch, RTM_NEWADDR, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, &header, sizeof(header));
-    netlink_put(batch, message, IFA_LOCAL, address->bytes, length_of(address));
-    netlink_put(batch, message, IFA_ADDRESS, address->bytes, length_of(address));
+    netlink_put(batch, message, IFA_LOCAL, address->bytes, ip_family_bytes(address->family));
+    netlink_put(batch, message, IFA_ADDRESS, address->bytes, ip_family_bytes(address->family));
 }
 
 static void add_neighbour(struct netlink_batch *batch, uint32_t index,
                           const struct ip_address *address, const uint8_t *mac)
 {
-    const struct ndmsg header = {.ndm_family = (uint8_t)family_of(address->family),
+    const struct ndmsg header = {.ndm_family = (uint8_t)ip_family_af(address->family),
                                  .ndm_ifindex = (int)index,
                                  .ndm_state = NUD_PERMANENT};
     struct nlmsghdr *message = netlink_add(
         batch, RTM_NEWNEIGH, NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE, &header, sizeof(header));
-    netlink_put(batch, message, NDA_DST, address->bytes, length_of(address));
+    netlink_put(batch, message, NDA_DST, address->bytes, ip_family_bytes(address->family));
     netlink_put(batch, message, NDA_LLADDR, mac, NET_MAC_SIZE);
 }
 
 static void add_default_route(struct netlink_batch *batch, uint32_t index,
                               const struct ip_address *gateway)
 {
-    const struct rtmsg header = {.rtm_family = (uint8_t)family_of(gateway->family),
+    const struct rtmsg header = {.rtm_family = (uint8_t)ip_family_af(gateway->family),
                                  .rtm_table = RT_TABLE_MAIN,
                                  .rtm_protocol = RTPROT_STATIC,
                                  .rtm_scope = RT_SCOPE_UNIVERSE,
                                  .rtm_type = RTN_UNICAST};
     struct nlmsghdr *message = netlink_add(
         batch, RTM_NEWROUTE, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, &header, sizeof(header));
-    netlink_put(batch, message, RTA_GATEWAY, gateway->bytes, length_of(gateway));
+    netlink_put(batch, message, RTA_GATEWAY, gateway->bytes, ip_family_bytes(gateway->family));
     netlink_put_u32(batch, message, RTA_OIF, index);
 }
 
@@ -136,7 +120,7 @@ static int find_index(const struct nlmsghdr *message, void *arg)
 static int look_up(struct netlink *netlink, const char *name, uint32_t *ret_index,
                    struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     const struct ifinfomsg header = {.ifi_family = AF_UNSPEC};
     int r = netlink_batch_init(&batch, netlink);
     if (r < 0)
@@ -151,7 +135,7 @@ static int look_up(struct netlink *netlink, const char *name, uint32_t *ret_inde
 static int set_end(struct netlink *netlink, const char *name, const struct net_plan *plan,
                    uint32_t slot, enum net_end end, bool ipv6, struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     static const enum ip_family families[] = {IP_FAMILY_4, IP_FAMILY_6};
     uint8_t mac[NET_MAC_SIZE];
     uint32_t index = 0;
@@ -183,7 +167,7 @@ int links_make_slot(struct netlink *outside, struct netlink *inside, int ns_fd,
                     const struct net_plan *plan, uint32_t slot, bool ipv6, uint32_t mtu,
                     struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     char name[NET_IFNAME_SIZE];
     net_plan_ifname(plan->jailer, slot, name);
     int r = netlink_batch_init(&batch, outside);

@@ -115,9 +115,8 @@ struct nlattr *netlink_nest(struct netlink_batch *batch, struct nlmsghdr *messag
     return nest;
 }
 
-void netlink_nest_end(struct netlink_batch *batch, struct nlmsghdr *message, struct nlattr *nest)
+void netlink_nest_end(struct nlmsghdr *message, struct nlattr *nest)
 {
-    (void)batch;
     if (nest)
         mnl_attr_nest_end(message, nest);
 }

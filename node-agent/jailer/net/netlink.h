@@ -23,7 +23,7 @@ struct netlink {
 /* A run of messages in one buffer, sent at once. */
 struct netlink_batch {
     struct netlink *netlink;
-    char *bytes; /* NETLINK_BUFFER_SIZE, or NULL once something did not fit or fail */
+    char *bytes; /* NETLINK_BUFFER_SIZE; NULL: none yet, or not any more */
     size_t len;
     uint32_t first_sequence, last_sequence;
     uint32_t answer_sequence; /* of the message whose answer is the last; 0: the last message */
@@ -37,6 +37,8 @@ void netlink_close(struct netlink *netlink);
 int netlink_batch_init(struct netlink_batch *ret_batch, struct netlink *netlink);
 void netlink_batch_done(struct netlink_batch *batch);
 
+#define cleanup_netlink_batch __attribute__((cleanup(netlink_batch_done)))
+
 /* The next message of a batch, to be filled with netlink_put*(); never NULL. flags without
  * NLM_F_REQUEST. What does not fit any more fails the batch when it is sent. */
 struct nlmsghdr *netlink_add(struct netlink_batch *batch, uint16_t type, uint16_t flags,
@@ -49,7 +51,7 @@ void netlink_put_text(struct netlink_batch *batch, struct nlmsghdr *message, uin
 void netlink_put_u32(struct netlink_batch *batch, struct nlmsghdr *message, uint16_t type,
                      uint32_t value);
 struct nlattr *netlink_nest(struct netlink_batch *batch, struct nlmsghdr *message, uint16_t type);
-void netlink_nest_end(struct netlink_batch *batch, struct nlmsghdr *message, struct nlattr *nest);
+void netlink_nest_end(struct nlmsghdr *message, struct nlattr *nest);
 
 /* Sends a batch, of which the message with answer_sequence must ask for NLM_F_ACK, and reads the
  * answers up to that to it. 0, or the first failure as -errno, with the kernel's own words in err.

@@ -13,8 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define CLEANUP_BATCH __attribute__((cleanup(netlink_batch_done)))
-#define NAME_SIZE     32
+#define NAME_SIZE 32
 
 /* In a key each part fills whole registers of 4 bytes. */
 #define KEY_SIZE 24
@@ -65,7 +64,7 @@ static void put_value(struct netlink_batch *batch, struct nlmsghdr *message, uin
 {
     struct nlattr *nest = netlink_nest(batch, message, type);
     netlink_put(batch, message, NFTA_DATA_VALUE, bytes, len);
-    netlink_nest_end(batch, message, nest);
+    netlink_nest_end(message, nest);
 }
 
 static void put_verdict(struct netlink_batch *batch, struct nlmsghdr *message, const char *chain)
@@ -74,8 +73,8 @@ static void put_verdict(struct netlink_batch *batch, struct nlmsghdr *message, c
     struct nlattr *verdict = netlink_nest(batch, message, NFTA_DATA_VERDICT);
     netlink_put_u32(batch, message, NFTA_VERDICT_CODE, htonl((uint32_t)NFT_GOTO));
     netlink_put_text(batch, message, NFTA_VERDICT_CHAIN, chain);
-    netlink_nest_end(batch, message, verdict);
-    netlink_nest_end(batch, message, data);
+    netlink_nest_end(message, verdict);
+    netlink_nest_end(message, data);
 }
 
 static void put_element(struct netlink_batch *batch, struct nlmsghdr *message,
@@ -93,7 +92,7 @@ static void put_element(struct netlink_batch *batch, struct nlmsghdr *message,
         uint64_t timeout = htobe64(element->timeout_ms);
         netlink_put(batch, message, NFTA_SET_ELEM_TIMEOUT, &timeout, sizeof(timeout));
     }
-    netlink_nest_end(batch, message, entry);
+    netlink_nest_end(message, entry);
 }
 
 /* A change of a set: of count elements, or with none its emptying. */
@@ -113,7 +112,7 @@ static void change(struct netlink_batch *batch, uint16_t type, uint32_t jailer, 
     struct nlattr *list = netlink_nest(batch, message, NFTA_SET_ELEM_LIST_ELEMENTS);
     for (size_t i = 0; i < count; i++)
         put_element(batch, message, &elements[i]);
-    netlink_nest_end(batch, message, list);
+    netlink_nest_end(message, list);
 }
 
 static void name_set(char ret_name[static NAME_SIZE], const char *kind, unsigned int family,
@@ -171,7 +170,7 @@ static void put_rules(struct netlink_batch *batch, uint32_t jailer, uint32_t slo
 int nft_elements_take(struct netlink *netlink, uint32_t jailer, uint32_t slot,
                       const struct proto_egress *egress, struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     char ifname[NET_IFNAME_SIZE], chain[NAME_SIZE] = "public";
     int r = begin(&batch, netlink, err);
     if (r < 0)
@@ -192,7 +191,7 @@ int nft_elements_take(struct netlink *netlink, uint32_t jailer, uint32_t slot,
 int nft_elements_release(struct netlink *netlink, uint32_t jailer, uint32_t slot, struct error *err)
 {
     static const char *const counts[] = {"flows", "lookups"};
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     char ifname[NET_IFNAME_SIZE];
     int r = begin(&batch, netlink, err);
     if (r < 0)
@@ -217,11 +216,11 @@ int nft_elements_allow(struct netlink *netlink, uint32_t jailer, uint32_t slot,
                        const struct ip_address *address, uint8_t ports, uint64_t timeout_ms,
                        struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     static const uint8_t bits[] = {PROTO_PORT_HTTP, PROTO_PORT_HTTPS};
     uint8_t keys[ARRAY_SIZE(bits)][KEY_SIZE];
     struct element elements[ARRAY_SIZE(bits)];
-    unsigned int family = address->family == IP_FAMILY_4 ? 4 : 6;
+    unsigned int family = address->family;
     char name[NAME_SIZE];
     size_t count = 0;
     int r = begin(&batch, netlink, err);
@@ -250,7 +249,7 @@ int nft_elements_allow(struct netlink *netlink, uint32_t jailer, uint32_t slot,
 int nft_elements_set_resolver(struct netlink *netlink, uint32_t jailer, uint16_t port,
                               struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     const uint16_t dns = htons(53), wire = htons(port);
     int r = begin(&batch, netlink, err);
     if (r < 0)
@@ -266,7 +265,7 @@ int nft_elements_set_resolver(struct netlink *netlink, uint32_t jailer, uint16_t
 
 int nft_elements_lock(struct netlink *netlink, uint32_t jailer, struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     char table[NET_TABLE_SIZE];
     int r = begin(&batch, netlink, err);
     if (r < 0)
@@ -281,7 +280,7 @@ int nft_elements_lock(struct netlink *netlink, uint32_t jailer, struct error *er
 
 int nft_elements_delete_table(struct netlink *netlink, uint32_t jailer, struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     char table[NET_TABLE_SIZE];
     int r = begin(&batch, netlink, err);
     if (r < 0)

@@ -11,8 +11,6 @@
 #include <linux/netfilter/nfnetlink.h>
 #include <string.h>
 
-#define CLEANUP_BATCH __attribute__((cleanup(netlink_batch_done)))
-
 /* Attributes by type, for one level of nesting; of the size that is looked at. */
 #define MAX_ATTRIBUTES 16
 
@@ -125,7 +123,7 @@ static int start_list(struct netlink_batch *batch, struct netlink *netlink, uint
 static int read_set(struct netlink *netlink, uint32_t jailer, uint32_t slot,
                     struct reading *reading, struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     char table[NET_TABLE_SIZE], set[32];
     struct nlmsghdr *message = NULL;
     int r = start_list(&batch, netlink, NFT_MSG_GETSETELEM, &message);
@@ -197,7 +195,7 @@ static int look_at_table(const struct nlmsghdr *message, void *arg)
 int nft_elements_find_others(struct netlink *netlink, uint32_t jailer, bool *ret_found,
                              struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     struct others others = {.found = false};
     struct nlmsghdr *message = NULL;
     net_plan_lock_table(jailer, others.own);

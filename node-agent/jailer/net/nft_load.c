@@ -45,12 +45,12 @@ static _Noreturn void run(const char *program, int text_fd, int words_fd)
     _exit(127);
 }
 
-/* Feeds the text and keeps the first words; both until nft closes its end. */
-static int converse(int text_fd, int words_fd, const char *text, size_t len, char *words,
+/* Feeds the text, whose end is closed then, and keeps the first words until nft closes its end. */
+static int converse(int *text_fd, int words_fd, const char *text, size_t len, char *words,
                     size_t size)
 {
     size_t sent = 0, kept = 0;
-    struct pollfd fds[] = {{.fd = words_fd, .events = POLLIN}, {.fd = text_fd, .events = POLLOUT}};
+    struct pollfd fds[] = {{.fd = words_fd, .events = POLLIN}, {.fd = *text_fd, .events = POLLOUT}};
     for (;;) {
         int n = poll(fds, ARRAY_SIZE(fds), NFT_WITHIN_MS);
         if (n < 0 && errno == EINTR)
@@ -58,34 +58,23 @@ static int converse(int text_fd, int words_fd, const char *text, size_t len, cha
         if (n <= 0)
             return n < 0 ? -errno : -ETIMEDOUT;
         if (fds[1].revents != 0) {
-            ssize_t wrote = sent < len ? write(text_fd, text + sent, len - sent) : 0;
+            ssize_t wrote = sent < len ? write(*text_fd, text + sent, len - sent) : 0;
             if (wrote > 0)
                 sent += (size_t)wrote;
-            if (sent == len || (wrote < 0 && errno != EAGAIN)) {
-                fds[1].fd = -1;
-                (void)close(text_fd);
-            }
+            if (sent == len || (wrote < 0 && errno != EAGAIN))
+                fds[1].fd = *text_fd = fd_close(*text_fd);
         }
         if (fds[0].revents != 0) {
             char rest[512];
             bool full = kept + 1 >= size;
             ssize_t got =
                 read(words_fd, full ? rest : words + kept, full ? sizeof(rest) : size - 1 - kept);
-            if (got <= 0) {
-                if (fds[1].fd >= 0)
-                    (void)close(text_fd);
+            if (got <= 0)
                 return 0;
-            }
             kept += full ? 0 : (size_t)got;
             words[kept] = '\0';
         }
     }
-}
-
-/* The first line, without what can't stand in one. */
-static void keep_first_line(char *words)
-{
-    words[strcspn(words, "\n")] = '\0';
 }
 
 static int wait_for(pid_t pid)
@@ -98,40 +87,43 @@ static int wait_for(pid_t pid)
     return got < 0 ? -errno : status;
 }
 
+static int open_pipe(int *ret_read, int *ret_write)
+{
+    int ends[2];
+    int r = fd_pipe(ends, 0);
+    if (r < 0)
+        return r;
+    *ret_read = ends[0];
+    *ret_write = ends[1];
+    return 0;
+}
+
 int nft_load(const char *text, size_t len, struct error *err)
 {
     const char *program = nft_load_find();
-    int to[2], from[2];
+    cleanup_close int text_in = -1, text_out = -1, words_in = -1, words_out = -1;
+    char words[256] = "";
     if (!program)
         return error_set(err, ENOENT, "there is no nft here: install the package nftables");
-    int r = fd_pipe(to, 0);
+    int r = open_pipe(&text_in, &text_out);
+    if (r >= 0)
+        r = open_pipe(&words_in, &words_out);
     if (r < 0)
         return error_set_errno(err, -r, "make a pipe to nft");
-    r = fd_pipe(from, 0);
-    if (r < 0) {
-        (void)fd_close(to[0]);
-        (void)fd_close(to[1]);
-        return error_set_errno(err, -r, "make a pipe from nft");
-    }
-    char words[256] = "";
     pid_t pid = fork();
-    int failure = errno;
+    if (pid < 0)
+        return error_set_errno(err, errno, "start nft");
     if (pid == 0)
-        run(program, to[0], from[1]);
-    (void)fd_close(to[0]);
-    (void)fd_close(from[1]);
-    if (pid < 0) {
-        (void)fd_close(to[1]);
-        (void)fd_close(from[0]);
-        return error_set_errno(err, failure, "start nft");
-    }
-    (void)fd_set_nonblock(to[1], true);
-    r = converse(to[1], from[0], text, len, words, sizeof(words));
-    (void)fd_close(from[0]);
+        run(program, text_in, words_out);
+    text_in = fd_close(text_in);
+    words_out = fd_close(words_out);
+    (void)fd_set_nonblock(text_out, true);
+    r = converse(&text_out, words_in, text, len, words, sizeof(words));
+    words_in = fd_close(words_in);
     if (r < 0)
         (void)kill(pid, SIGKILL);
     int status = wait_for(pid);
-    keep_first_line(words);
+    words[strcspn(words, "\n")] = '\0';
     if (r < 0)
         return error_set_errno(err, -r, "have nft load the table");
     if (status != 0)

@@ -10,8 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define CLEANUP_BATCH __attribute__((cleanup(netlink_batch_done)))
-#define USUAL_MTU     1500u
+#define USUAL_MTU 1500u
 
 /* Interfaces of all jailers. */
 #define SLOT_PREFIX "sbr"
@@ -76,7 +75,7 @@ static int walk_routes(struct netlink *netlink, int family,
                        int (*each)(const struct route *route, void *arg), void *arg,
                        struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     const struct rtmsg header = {.rtm_family = (uint8_t)family};
     struct route_walk walk = {.each = each, .arg = arg};
     int r = netlink_batch_init(&batch, netlink);
@@ -113,7 +112,7 @@ static int read_mtu(const struct nlmsghdr *message, void *arg)
 
 uint32_t links_uplink_mtu(struct netlink *netlink)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     struct error err = {0};
     struct uplink uplink = {0};
     uint32_t mtu = 0;
@@ -211,7 +210,7 @@ static int note_link(const struct nlmsghdr *message, void *arg)
 static int list_slots(struct netlink *netlink, uint32_t jailer, struct link_walk *ret_walk,
                       struct error *err)
 {
-    CLEANUP_BATCH struct netlink_batch batch = {0};
+    cleanup_netlink_batch struct netlink_batch batch = {0};
     const struct ifinfomsg header = {.ifi_family = AF_UNSPEC};
     *ret_walk = (struct link_walk){.count = 0};
     (void)snprintf(ret_walk->prefix, sizeof(ret_walk->prefix), SLOT_PREFIX "%u-", jailer);
@@ -237,7 +236,7 @@ int links_delete_slots(struct netlink *netlink, uint32_t jailer, struct error *e
     struct link_walk walk;
     int r = list_slots(netlink, jailer, &walk, err);
     for (uint32_t i = 0; i < walk.count && r >= 0; i++) {
-        CLEANUP_BATCH struct netlink_batch batch = {0};
+        cleanup_netlink_batch struct netlink_batch batch = {0};
         const struct ifinfomsg header = {.ifi_family = AF_UNSPEC,
                                          .ifi_index = (int)walk.indexes[i]};
         r = netlink_batch_init(&batch, netlink);

@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_RECORD ((size_t)SYSCTLS_MAX * (SYSCTLS_VALUE_SIZE + 64))
-
 /* Bytes that are locked: the first by whoever reads or writes, the second by all that are there. */
 enum { LOCK_TURN, LOCK_PRESENCE };
 
@@ -28,15 +26,15 @@ static int lock_byte(int fd, int byte, short kind, bool wait)
     return r < 0 ? -errno : 0;
 }
 
-static int name_it(char *ret_path, size_t size)
+static int name_it(const char *dir, char *ret_path, size_t size)
 {
     uint64_t cookie = 0;
-    socklen_t len = sizeof(cookie);
+    socklen_t cookie_size = sizeof(cookie);
     cleanup_close int sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (sock < 0 || getsockopt(sock, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &len) < 0)
+    if (sock < 0 || getsockopt(sock, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &cookie_size) < 0)
         return -errno;
-    (void)snprintf(ret_path, size, "/run/sandboxrun-net-%" PRIu64, cookie);
-    return 0;
+    int len = snprintf(ret_path, size, "%s/sandboxrun-net-%" PRIu64, dir, cookie);
+    return (size_t)len < size ? 0 : -ENAMETOOLONG;
 }
 
 /* Nobody else's file, and one that is still there: who was the last removes it under our eyes. */
@@ -47,10 +45,10 @@ static bool is_current(int fd)
            (st.st_mode & 077) == 0 && st.st_nlink == 1;
 }
 
-void sysctl_record_open(struct sysctl_record *ret_record)
+void sysctl_record_open(struct sysctl_record *ret_record, const char *dir)
 {
     *ret_record = SYSCTL_RECORD_INIT;
-    if (name_it(ret_record->path, sizeof(ret_record->path)) < 0)
+    if (name_it(dir, ret_record->path, sizeof(ret_record->path)) < 0)
         return;
     for (int round = 0; round < 100; round++) {
         cleanup_close int fd =
@@ -64,30 +62,10 @@ void sysctl_record_open(struct sysctl_record *ret_record)
     }
 }
 
-/* Lines of NAME, a blank and the value, which may be empty. */
-static const char *find(const char *text, const char *name, char ret_value[SYSCTLS_VALUE_SIZE])
-{
-    size_t len = strlen(name);
-    for (const char *line = text; *line;) {
-        const char *end = strchrnul(line, '\n');
-        if ((size_t)(end - line) > len && strncmp(line, name, len) == 0 && line[len] == ' ' &&
-            (size_t)(end - line) - len - 1 < SYSCTLS_VALUE_SIZE) {
-            size_t value_len = (size_t)(end - line) - len - 1;
-            memcpy(ret_value, line + len + 1, value_len);
-            ret_value[value_len] = '\0';
-            return ret_value;
-        }
-        line = *end ? end + 1 : end;
-    }
-    return NULL;
-}
-
 static int write_down(int fd, const struct sysctls *sysctls)
 {
-    cleanup_buf struct buf text = BUF_INIT(MAX_RECORD);
-    int r = 0;
-    for (size_t i = 0; i < sysctls->changed_count && r >= 0; i++)
-        r = buf_printf(&text, "%s %s\n", sysctls->changed[i].name, sysctls->changed[i].before);
+    cleanup_buf struct buf text = BUF_INIT(SYSCTLS_MAX_TEXT);
+    int r = sysctls_print(sysctls, &text);
     if (r >= 0 && (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0))
         r = -errno;
     return r < 0 ? r : fd_write_full(fd, buf_str(&text), text.len);
@@ -97,9 +75,9 @@ void sysctl_record_enter(struct sysctl_record *record, struct sysctls *sysctls)
 {
     if (record->fd < 0)
         return;
-    cleanup_buf struct buf text = BUF_INIT(MAX_RECORD);
+    cleanup_buf struct buf text = BUF_INIT(SYSCTLS_MAX_TEXT);
     if (lseek(record->fd, 0, SEEK_SET) == 0 && fd_read_all(record->fd, &text) >= 0)
-        sysctls_remember(sysctls, buf_str(&text), find);
+        sysctls_remember(sysctls, buf_str(&text));
     if (write_down(record->fd, sysctls) < 0 ||
         lock_byte(record->fd, LOCK_PRESENCE, F_RDLCK, true) < 0) {
         sysctl_record_done(record, false);

@@ -7,9 +7,9 @@
 
 /*
  * What the settings of a network namespace were before the first of several jailers in it changed
- * them: a file in /run, named by the namespace's cookie (socket(7), SO_NETNS_COOKIE). Its locks
- * tell who is there, so that the last one that goes puts back what the first one found, and one
- * that was killed is missed by nobody. Where /run can't be written, as in a Pod, whose namespace
+ * them: a file that is named by the namespace's cookie (socket(7), SO_NETNS_COOKIE). Its locks tell
+ * who is there, so that the last one that goes puts back what the first one found, and one that was
+ * killed is missed by nobody. Where its directory can't be written, as in a Pod, whose namespace
  * goes with it, there is no record and each jailer remembers its own.
  */
 struct sysctl_record {
@@ -17,11 +17,14 @@ struct sysctl_record {
     char path[64];
 };
 
+/* Where all jailers of a machine have it. */
+#define SYSCTL_RECORD_DIR "/run"
+
 #define SYSCTL_RECORD_INIT ((struct sysctl_record){.fd = -1})
 
-/* Opens the record of the caller's namespace and keeps others out of it until
+/* Opens the record of the caller's namespace in dir and keeps others out of it until
  * sysctl_record_enter(). */
-void sysctl_record_open(struct sysctl_record *ret_record);
+void sysctl_record_open(struct sysctl_record *ret_record, const char *dir);
 
 /* What was recorded takes the place of what sysctls found, what it found besides is added; from
  * here on the caller counts as there. */

@@ -32,7 +32,7 @@ static const struct setting settings[] = {
     {"sys/net/ipv6/conf/all/forwarding", "1", true, false},
 };
 
-static_assert(ARRAY_SIZE(settings) <= SYSCTLS_MAX, "room for what is put back");
+static_assert(ARRAY_SIZE(settings) == SYSCTLS_MAX, "room for what each was before");
 
 int sysctls_open(struct sysctls *ret_sysctls, struct error *err)
 {
@@ -55,8 +55,9 @@ static int write_value(int proc_fd, const char *name, const char *value)
     return fd_write_attr(proc_fd, name, line);
 }
 
-static int apply_one(struct sysctls *sysctls, const struct setting *setting, struct error *err)
+static int apply_one(struct sysctls *sysctls, size_t index, struct error *err)
 {
+    const struct setting *setting = &settings[index];
     char before[SYSCTLS_VALUE_SIZE], after[SYSCTLS_VALUE_SIZE];
     const char *shown = setting->name + sizeof("sys/") - 1;
     int r = fd_read_attr(sysctls->proc_fd, setting->name, before, sizeof(before));
@@ -64,8 +65,8 @@ static int apply_one(struct sysctls *sysctls, const struct setting *setting, str
         return error_set_errno(err, -r, "read sysctl %s", shown);
     if (!setting->saved_only && strcmp(before, setting->value) == 0)
         return 0;
-    sysctls->changed[sysctls->changed_count].name = setting->name;
-    memcpy(sysctls->changed[sysctls->changed_count++].before, before, sizeof(before));
+    sysctls->before[index].known = true;
+    memcpy(sysctls->before[index].value, before, sizeof(before));
     if (setting->saved_only)
         return 0;
     r = write_value(sysctls->proc_fd, setting->name, setting->value);
@@ -88,12 +89,11 @@ bool sysctls_has_ipv6(int proc_fd)
 
 int sysctls_apply(struct sysctls *sysctls, bool with_ipv6, struct error *err)
 {
-    sysctls->changed_count = 0;
     sysctls->ipv6 = with_ipv6 && sysctls_has_ipv6(sysctls->proc_fd);
     for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
         if (settings[i].ipv6 && !sysctls->ipv6)
             continue;
-        int r = apply_one(sysctls, &settings[i], err);
+        int r = apply_one(sysctls, i, err);
         if (r < 0) {
             sysctls_restore(sysctls);
             return r;
@@ -102,30 +102,36 @@ int sysctls_apply(struct sysctls *sysctls, bool with_ipv6, struct error *err)
     return 0;
 }
 
-static const char *found_before(const struct sysctls *sysctls, const char *name)
+/* Lines of NAME, a blank and the value, which may be empty. */
+int sysctls_print(const struct sysctls *sysctls, struct buf *text)
 {
-    for (size_t i = 0; i < sysctls->changed_count; i++) {
-        if (strcmp(sysctls->changed[i].name, name) == 0)
-            return sysctls->changed[i].before;
+    int r = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(settings) && r >= 0; i++) {
+        if (sysctls->before[i].known)
+            r = buf_printf(text, "%s %s\n", settings[i].name, sysctls->before[i].value);
     }
-    return NULL;
+    return r;
 }
 
-/* In the order of the settings, which is the one in which they are put back. */
-void sysctls_remember(struct sysctls *sysctls, const char *text, sysctls_find_fn find)
+static void remember_line(struct sysctls *sysctls, const char *line, size_t len)
 {
-    const struct sysctls found = *sysctls;
-    sysctls->changed_count = 0;
     for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
-        char recorded[SYSCTLS_VALUE_SIZE];
-        const char *before = find(text, settings[i].name, recorded);
-        if (!before)
-            before = found_before(&found, settings[i].name);
-        if (!before)
+        size_t at = strlen(settings[i].name) + 1;
+        if (len < at || len - at >= SYSCTLS_VALUE_SIZE || line[at - 1] != ' ' ||
+            strncmp(line, settings[i].name, at - 1) != 0)
             continue;
-        sysctls->changed[sysctls->changed_count].name = settings[i].name;
-        (void)snprintf(sysctls->changed[sysctls->changed_count++].before, SYSCTLS_VALUE_SIZE, "%s",
-                       before);
+        sysctls->before[i].known = true;
+        memcpy(sysctls->before[i].value, line + at, len - at);
+        sysctls->before[i].value[len - at] = '\0';
+    }
+}
+
+void sysctls_remember(struct sysctls *sysctls, const char *text)
+{
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        remember_line(sysctls, text, len);
+        text += len + (text[len] == '\n');
     }
 }
 
@@ -140,28 +146,19 @@ uint32_t sysctls_tracked(const struct sysctls *sysctls)
     return (uint32_t)value;
 }
 
-/* NULL for one that is saved only. */
-static const char *value_of(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
-        if (strcmp(settings[i].name, name) == 0)
-            return settings[i].value;
-    }
-    return NULL;
-}
-
 void sysctls_restore(struct sysctls *sysctls)
 {
-    for (size_t i = sysctls->changed_count; i-- > 0;) {
-        const char *name = sysctls->changed[i].name;
-        const char *ours = value_of(name);
+    for (size_t i = ARRAY_SIZE(settings); i-- > 0;) {
+        const struct setting *setting = &settings[i];
         char now[SYSCTLS_VALUE_SIZE];
-        bool still = !ours || (fd_read_attr(sysctls->proc_fd, name, now, sizeof(now)) >= 0 &&
-                               strcmp(now, ours) == 0);
-        if (still)
-            (void)write_value(sysctls->proc_fd, name, sysctls->changed[i].before);
+        if (!sysctls->before[i].known)
+            continue;
+        sysctls->before[i].known = false;
+        if (setting->saved_only ||
+            (fd_read_attr(sysctls->proc_fd, setting->name, now, sizeof(now)) >= 0 &&
+             strcmp(now, setting->value) == 0))
+            (void)write_value(sysctls->proc_fd, setting->name, sysctls->before[i].value);
     }
-    sysctls->changed_count = 0;
 }
 
 void sysctls_close(struct sysctls *sysctls)

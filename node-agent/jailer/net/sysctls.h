@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "common/buf.h"
 #include "common/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /*
  * What the jailer's network namespace needs set, and what it was before. /proc/sys of a container
  * is read-only, so the files are those of a procfs of our own that is attached nowhere.
  */
-#define SYSCTLS_MAX        12
+#define SYSCTLS_MAX        7
 #define SYSCTLS_VALUE_SIZE 256
+
+/* Upper bound of what sysctls_print() prints. */
+#define SYSCTLS_MAX_TEXT (SYSCTLS_MAX * (SYSCTLS_VALUE_SIZE + 64u))
 
 struct sysctls {
     int proc_fd; /* -1: not open */
     bool ipv6;   /* IPv6 is forwarded */
-    size_t changed_count;
     struct {
-        const char *name;
-        char before[SYSCTLS_VALUE_SIZE];
-    } changed[SYSCTLS_MAX];
+        bool known; /* to be put back */
+        char value[SYSCTLS_VALUE_SIZE];
+    } before[SYSCTLS_MAX]; /* in the order in which they are set */
 };
 
 #define SYSCTLS_INIT ((struct sysctls){.proc_fd = -1})
@@ -37,11 +39,10 @@ bool sysctls_has_ipv6(int proc_fd);
  * failure. On failure what was changed is put back. */
 int sysctls_apply(struct sysctls *sysctls, bool with_ipv6, struct error *err);
 
-/* What the settings were before others changed them, as find() tells it of text: it takes the place
- * of what sysctls_apply() found. find() fills ret_value and returns it, or NULL. */
-typedef const char *(*sysctls_find_fn)(const char *text, const char *name,
-                                       char ret_value[SYSCTLS_VALUE_SIZE]);
-void sysctls_remember(struct sysctls *sysctls, const char *text, sysctls_find_fn find);
+/* What sysctls_restore() would put back, a line each; and such lines of somebody who was here
+ * first: they take the place of what sysctls_apply() found. */
+int sysctls_print(const struct sysctls *sysctls, struct buf *text);
+void sysctls_remember(struct sysctls *sysctls, const char *text);
 
 /* How many connections the kernel tracks at most; 0 if it doesn't tell. */
 uint32_t sysctls_tracked(const struct sysctls *sysctls);
