@@ -17,11 +17,9 @@ import time
 from helpers import internet as net
 from helpers import jailer_protocol as protocol
 from helpers.local import RUNTIMES
-from helpers.toolcall import CPU, MEMORY, Node
+from helpers.toolcall import Node
 
 MIB = 1 << 20
-SNIPPET = {"profile": protocol.SNIPPET, "memory": 512 * MIB, "cpu": 1000}
-TOOL_CALL = {"profile": protocol.TOOL_CALL, "memory": MEMORY, "cpu": CPU}
 
 # Prints bytes per second, counted from the connection to the last byte.
 DOWNLOAD = """
@@ -74,8 +72,8 @@ def measure_runs(node, rounds):
     """A run with a slot against one with no network, by turns."""
     times = {"snippet": [], "toolcall": []}
     for _ in range(rounds):
-        times["snippet"].append(one_run(node, SNIPPET))
-        times["toolcall"].append(one_run(node, TOOL_CALL))
+        times["snippet"].append(one_run(node, protocol.AS_SNIPPET))
+        times["toolcall"].append(one_run(node, protocol.AS_TOOL_CALL))
         time.sleep(0.02)  # slots are made ready again in between, as they are used up only once
     setups = slot_setups(node)[-rounds:]
     cold = [end * 1000 for _, end in times["toolcall"]]
@@ -100,7 +98,7 @@ def measure_throughput(internet, node, rounds, size):
     ratios, through, bare = [], [], []
     for _ in range(rounds):
         bare.append(bare_download(box, size))
-        through.append(node.run_json(DOWNLOAD, args=arguments, **TOOL_CALL))
+        through.append(node.run_json(DOWNLOAD, args=arguments, **protocol.AS_TOOL_CALL))
         ratios.append(through[-1] / bare[-1])
     return {"egress_throughput_over_bare_veth": round(statistics.median(ratios), 3),
             "egress_mib_per_s": round(statistics.median(through) / MIB, 1),
@@ -114,7 +112,7 @@ def main():
     parser.add_argument("--size", type=int, default=200 * MIB)
     options = parser.parse_args()
     with net.Internet() as internet, Node(internet, "--slots", "16") as node:
-        one_run(node, TOOL_CALL)
+        one_run(node, protocol.AS_TOOL_CALL)
         time.sleep(1)  # the slots are made ahead meanwhile
         figures = measure_runs(node, options.rounds)
         figures |= measure_throughput(internet, node, options.downloads, options.size)

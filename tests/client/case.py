@@ -19,7 +19,7 @@ import time
 import traceback
 import unittest
 
-from helpers.kubeserver import COLLECTION, Authority, Server, Store
+from helpers.kubeserver import COLLECTION, GO_ON, Authority, Server, Store
 from helpers.local import BIN
 from helpers.netns import die_with_parent
 
@@ -43,6 +43,26 @@ async def wait_until(condition, seconds=20, what="it"):
         await asyncio.sleep(0.02)
 
 
+async def succeed(answers):
+    """Waits for all of them."""
+    said = await asyncio.gather(*answers)
+    assert all(answer["status"] == 200 for answer in said), said
+
+
+class Together:
+    """A fault that only counts how many requests are answered at one time."""
+
+    def __init__(self):
+        self.now = self.most = 0
+
+    async def __call__(self, request, out):
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.02)
+        self.now -= 1
+        return GO_ON
+
+
 class Probe:
     """A process that keeps the cache."""
 
@@ -54,7 +74,6 @@ class Probe:
         self.sent = 0
         self.reader = asyncio.ensure_future(self.read())
         self.marked_kib = None
-        self.dump_count = 0
 
     async def read(self):
         while line := await self.process.stdout.readline():
@@ -69,7 +88,6 @@ class Probe:
 
     async def dump(self, seconds=20):
         """How the cache is now. The objects are by key."""
-        self.dump_count += 1
         self.tell("dump")
         said = await asyncio.wait_for(self.dumps.get(), seconds)
         said["objects"] = dict(said["objects"])
@@ -175,6 +193,12 @@ class Day:
         self.servers.append(server)
         await self.listen(server)
         return server
+
+    async def begin(self, count, value="", **options):
+        """A store with so many objects, and a server of it."""
+        store = Store()
+        store.fill(count, value)
+        return store, await self.server(store, **options)
 
     async def listen(self, server):
         await server.start(server.certificate, server.sock.dup())

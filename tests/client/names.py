@@ -2,16 +2,13 @@
 """A network namespace with a name server in it: where the API server has a name that can move."""
 
 import asyncio
-import ctypes
 import os
 import socket
 import threading
-import unittest
 
 from helpers.internet_dns import build_answer, parse_question
-from helpers.netns import CLONE_NEWNET, Namespace
-
-_libc = ctypes.CDLL(None, use_errno=True)
+from helpers.local import need_root
+from helpers.netns import Namespace, join_network
 
 # With a resolv.conf of its own, which only it and its children see.
 ENTER = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
@@ -20,8 +17,7 @@ ENTER = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
 
 class Net:
     def __init__(self, day):
-        if os.geteuid() != 0:
-            raise unittest.SkipTest("namespaces need root")
+        need_root("to make network namespaces")
         self.namespace = Namespace()
         day.cleanups.append(self.close)
         self.namespace.ip("link set lo up\n")
@@ -40,8 +36,7 @@ class Net:
         def make():
             fd = os.open(f"/proc/{self.namespace.pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
             try:
-                if _libc.setns(fd, CLONE_NEWNET) != 0:
-                    raise OSError(ctypes.get_errno(), "setns")
+                join_network(fd)
                 sock = socket.socket(socket.AF_INET, kind)
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 sock.bind((host, port))
@@ -54,6 +49,10 @@ class Net:
         thread.start()
         thread.join()
         return made[0]
+
+    def listener(self, host):
+        """For the API server's port."""
+        return self.socket(socket.SOCK_STREAM, host, 6443)
 
     def answer(self):
         packet, client = self.names.recvfrom(4096)

@@ -7,7 +7,7 @@ import random
 import time
 import unittest
 
-from case import choose, scenario, wait_until
+from case import Together, choose, scenario, succeed, wait_until
 from helpers.kubeserver import COLLECTION, GO_ON, Store
 
 
@@ -23,16 +23,14 @@ def gaps(server, kind):
 class TestAnswers(unittest.TestCase):
     @scenario(10)
     async def test_429_says_when(day):
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
+        store, server = await day.begin(20)
         async def later(request, out):
             await server.refuse(out, 429, "TooManyRequests", headers=[("retry-after", "2")])
         for kind in ("list", "watch", "write"):
             server.fault(kind, later, 2)
         probe = await day.probe(server)
-        answer = await probe.patch("thing-1", "it", retry_ms=30000) \
-            if await probe.settle(store) else None
+        await probe.settle(store)
+        answer = await probe.patch("thing-1", "it", retry_ms=30000)
         assert answer["status"] == 200, answer
         await wait_until(lambda: server.count("watch") == 3)
         await probe.settle(store)
@@ -42,9 +40,7 @@ class TestAnswers(unittest.TestCase):
 
     @scenario(8)
     async def test_429_without_a_word(day):
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
+        store, server = await day.begin(20)
         async def later(request, out):
             await server.refuse(out, 429, "TooManyRequests")
         fault = server.fault("any", later)
@@ -59,9 +55,7 @@ class TestAnswers(unittest.TestCase):
     @scenario(15)
     async def test_a_storm_of_5xx(day):
         """All answers are errors, then three of four, with a hundred writes under way."""
-        store = Store()
-        store.fill(100)
-        server = await day.server(store)
+        store, server = await day.begin(100)
         dice = random.Random(5)
         calmer = time.monotonic() + 3
         async def storm(request, out):
@@ -77,8 +71,7 @@ class TestAnswers(unittest.TestCase):
         answers = [probe.patch(f"thing-{i}", f"storm {i}", retry_ms=60000) for i in range(100)]
         await asyncio.sleep(8)
         server.lift(fault)
-        said = await asyncio.gather(*answers)
-        assert all(answer["status"] == 200 for answer in said), said
+        await succeed(answers)
         await probe.settle(store)
         # Of each write some six within the storm, as the waits double.
         await day.judge(probe, server, requests=900)
@@ -86,9 +79,7 @@ class TestAnswers(unittest.TestCase):
     @scenario(5)
     async def test_errors_that_stay(day):
         """What another attempt can't mend is told at once."""
-        store = Store()
-        store.fill(3)
-        server = await day.server(store)
+        store, server = await day.begin(3)
         probe = await day.probe(server)
         await probe.settle(store)
         cases = [(400, "BadRequest"), (404, "NotFound"), (409, "Conflict"), (413, "TooLarge"),
@@ -104,9 +95,7 @@ class TestAnswers(unittest.TestCase):
 
     @scenario()
     async def test_409_is_decided_again(day):
-        store = Store()
-        store.fill(3)
-        server = await day.server(store)
+        store, server = await day.begin(3)
         probe = await day.probe(server)
         said = await probe.settle(store)
         version = said["objects"]["default/thing-1"]["version"]
@@ -125,9 +114,7 @@ class TestAnswers(unittest.TestCase):
     async def test_a_token_expires(day):
         """401, and 403 of a server that lets anybody in as nobody: the file is read again."""
         for refusal in (401, 403):
-            store = Store()
-            store.fill(20)
-            server = await day.server(store)
+            store, server = await day.begin(20)
             server.tokens, server.refusal = {"first"}, refusal
             probe = await day.probe(server, token="first\n")
             await probe.settle(store)
@@ -147,9 +134,7 @@ class TestAnswers(unittest.TestCase):
     @scenario(8)
     async def test_a_token_is_refused_while_its_file_is_late(day):
         """A write that may be tried for a minute is not lost to a token that is a second late."""
-        store = Store()
-        store.fill(3)
-        server = await day.server(store)
+        store, server = await day.begin(3)
         server.tokens = {"first"}
         probe = await day.probe(server, token="first")
         await probe.settle(store)
@@ -166,24 +151,15 @@ class TestAnswers(unittest.TestCase):
     @scenario()
     async def test_more_requests_than_places(day):
         """A thousand writes at once: never more than 64 in flight, and the watch beside them."""
-        store = Store()
-        store.fill(1000)
-        server = await day.server(store)
-        flight = [0, 0]
-        async def count(request, out):
-            flight[0] += 1
-            flight[1] = max(flight)
-            await asyncio.sleep(0.02)
-            flight[0] -= 1
-            return GO_ON
-        server.fault("write", count)
+        store, server = await day.begin(1000)
+        flight = Together()
+        server.fault("write", flight)
         probe = await day.probe(server)
         await probe.settle(store)
         began = time.monotonic()
-        said = await asyncio.gather(*(probe.patch(f"thing-{i}", "it") for i in range(1000)))
-        assert all(answer["status"] == 200 for answer in said)
+        await succeed(probe.patch(f"thing-{i}", "it") for i in range(1000))
         await probe.settle(store)
-        assert flight[1] <= 64, flight
+        assert flight.most <= 64, flight.most
         assert server.connections == 1
         assert time.monotonic() - began < 15
         await day.judge(probe, server, requests=1012)
@@ -192,9 +168,7 @@ class TestAnswers(unittest.TestCase):
     async def test_what_is_urgent_does_not_wait(day):
         """Every place is taken by a write that is not answered: a heartbeat goes out all the
         same, also the second time."""
-        store = Store()
-        store.fill(100)
-        server = await day.server(store)
+        store, server = await day.begin(100)
         let_go = asyncio.Event()
         async def stuck(request, out):
             if b"stuck" in request.body:
@@ -213,7 +187,7 @@ class TestAnswers(unittest.TestCase):
             assert answer["status"] == 200, answer
         assert not any(answer.done() for answer in answers)
         let_go.set()
-        assert all(answer["status"] == 200 for answer in await asyncio.gather(*answers))
+        await succeed(answers)
         await probe.settle(store)
         await day.judge(probe, server, requests=2 + 80 + 18)
 

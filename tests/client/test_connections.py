@@ -3,14 +3,12 @@
 that move, certificates that are replaced."""
 
 import asyncio
-import os
-import socket
 import time
 import unittest
 
-from case import choose, scenario, wait_until
+from case import choose, scenario, succeed, wait_until
 from names import Net
-from helpers.kubeserver import GO_ON, Authority, Store
+from helpers.kubeserver import GO_ON, Authority
 
 REFUSED_STREAM, INTERNAL_ERROR, ENHANCE_YOUR_CALM = 7, 2, 11
 
@@ -32,9 +30,7 @@ async def answers_soon(probe, seconds, most=1.0):
 class TestConnections(unittest.TestCase):
     @scenario(8)
     async def test_refused_for_a_while(day):
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
+        store, server = await day.begin(20)
         probe = await day.probe(server)
         await probe.settle(store)
         await server.stop()
@@ -44,16 +40,14 @@ class TestConnections(unittest.TestCase):
         assert not any(answer.done() for answer in answers)
         store.put("meanwhile")
         await day.listen(server)
-        assert all(answer["status"] == 200 for answer in await asyncio.gather(*answers))
+        await succeed(answers)
         await probe.settle(store)
         assert server.count("list") == 1
         await day.judge(probe, server, requests=13)
 
     @scenario(16)
     async def test_accepted_and_never_answered(day):
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
+        store, server = await day.begin(20)
         await server.stop()
         accepted = []
         async def hold(reader, writer):
@@ -71,9 +65,7 @@ class TestConnections(unittest.TestCase):
     @scenario(8)
     async def test_no_tls_there(day):
         """Something else has the port for a while."""
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
+        store, server = await day.begin(20)
         await server.stop()
         async def talk(reader, writer):
             writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -91,10 +83,8 @@ class TestConnections(unittest.TestCase):
     async def test_certificates_are_replaced(day):
         """The server's by the same authority; then by another one, whose file is switched first
         on the server and a moment later here."""
-        store = Store()
-        store.fill(20)
         authority = Authority(day.directory, "first")
-        server = await day.server(store, certificate=authority.issue())
+        store, server = await day.begin(20, certificate=authority.issue())
         with open(authority.pem, encoding="ascii") as pem:
             day.write("ca.pem", pem.read())
         probe = await day.probe(server, ca=day.path("ca.pem"))
@@ -124,9 +114,7 @@ class TestConnections(unittest.TestCase):
     @scenario(8)
     async def test_goaway(day):
         """A server that shuts down in good order: streams under way end, no new ones begin."""
-        store = Store()
-        store.fill(200)
-        server = await day.server(store)
+        store, server = await day.begin(200)
         server.watch_seconds = 2
         async def away(request, out):
             if server.count() % 20 == 0:
@@ -136,10 +124,8 @@ class TestConnections(unittest.TestCase):
         probe = await day.probe(server)
         await probe.settle(store)
         for some in range(0, 200, 10):
-            answers = [probe.patch(f"thing-{i}", "it", retry_ms=30000)
-                       for i in range(some, some + 10)]
-            said = await asyncio.gather(*answers)
-            assert all(answer["status"] == 200 for answer in said), said
+            await succeed(probe.patch(f"thing-{i}", "it", retry_ms=30000)
+                          for i in range(some, some + 10))
         await wait_until(lambda: server.count("watch") >= 3)
         await probe.settle(store)
         assert server.count("list") == 1
@@ -148,9 +134,7 @@ class TestConnections(unittest.TestCase):
     @scenario(8)
     async def test_goaway_and_the_end(day):
         """Streams beyond the last that it names, or all of them, are not answered any more."""
-        store = Store()
-        store.fill(60)
-        server = await day.server(store)
+        store, server = await day.begin(60)
         done = []
         async def away(request, out):
             if len(done) in (10, 30):
@@ -165,17 +149,14 @@ class TestConnections(unittest.TestCase):
         probe = await day.probe(server)
         await probe.settle(store)
         answers = [probe.patch(f"thing-{i}", "it", retry_ms=30000) for i in range(60)]
-        said = await asyncio.gather(*answers)
-        assert all(answer["status"] == 200 for answer in said), said
+        await succeed(answers)
         await probe.settle(store)
         await day.judge(probe, server, requests=190)
 
     @scenario(8)
     async def test_streams_are_refused(day):
         """REFUSED_STREAM: nothing was done, so it may be tried again at once, but not for ever."""
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
+        store, server = await day.begin(20)
         async def refuse(request, out):
             await out.reset(REFUSED_STREAM)
         for kind in ("list", "watch", "write"):
@@ -195,9 +176,7 @@ class TestConnections(unittest.TestCase):
 
     @scenario(10)
     async def test_streams_and_connections_end_in_errors(day):
-        store = Store()
-        store.fill(40)
-        server = await day.server(store)
+        store, server = await day.begin(40)
         codes = [INTERNAL_ERROR, ENHANCE_YOUR_CALM]
         async def reset(request, out):
             await out.reset(codes[server.count() % 2])
@@ -214,16 +193,14 @@ class TestConnections(unittest.TestCase):
         server.fault("watch write", calm, 4)
         probe = await day.probe(server)
         answers = [probe.patch(f"thing-{i}", "it", retry_ms=30000) for i in range(40)]
-        assert all(answer["status"] == 200 for answer in await asyncio.gather(*answers))
+        await succeed(answers)
         await probe.settle(store)
         await day.judge(probe, server, requests=300)
 
     @scenario(6)
     async def test_calm_for_ever(day):
         """Every connection is told to calm down: there must not be many."""
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
+        store, server = await day.begin(20)
         async def calm(request, out):
             await request.connection.goaway(ENHANCE_YOUR_CALM)
             request.connection.abort()
@@ -238,14 +215,11 @@ class TestConnections(unittest.TestCase):
     @scenario(6)
     async def test_one_stream_at_a_time(day):
         """The watch takes the only one: what else is asked needs another connection."""
-        store = Store()
-        store.fill(30)
-        server = await day.server(store, max_streams=1)
+        store, server = await day.begin(30, max_streams=1)
         probe = await day.probe(server)
         await wait_until(lambda: server.count("watch") == 1)
         answers = [probe.patch(f"thing-{i}", "it", retry_ms=20000) for i in range(30)]
-        said = await asyncio.gather(*answers)
-        assert all(answer["status"] == 200 for answer in said), said
+        await succeed(answers)
         await probe.settle(store)
         # The first that are sent on each, before it has said so, are refused.
         assert server.connections <= 40, server.connections
@@ -255,22 +229,18 @@ class TestConnections(unittest.TestCase):
     @scenario(6)
     async def test_narrow_windows(day):
         """Bodies of which the server takes a hundred bytes at a time."""
-        store = Store()
-        store.fill(30)
-        server = await day.server(store, window=100)
+        store, server = await day.begin(30, window=100)
         probe = await day.probe(server)
         await probe.settle(store)
         answers = [probe.patch(f"thing-{i}", "v" * 20000) for i in range(20)]
-        assert all(answer["status"] == 200 for answer in await asyncio.gather(*answers))
+        await succeed(answers)
         await probe.settle(store)
         await day.judge(probe, server, requests=22)
 
     @scenario(8)
     async def test_closed_windows(day):
         """A server that takes nothing of the bodies for a while costs no time of ours."""
-        store = Store()
-        store.fill(30)
-        server = await day.server(store, window=1000)
+        store, server = await day.begin(30, window=1000)
         probe = await day.probe(server)
         await probe.settle(store)
         server.deaf = True
@@ -281,19 +251,17 @@ class TestConnections(unittest.TestCase):
         await answers_soon(probe, 3)
         assert probe.cpu_ms() - began < 500, f"{probe.cpu_ms() - began} ms of 3000"
         await server.hear()
-        assert all(answer["status"] == 200 for answer in await asyncio.gather(*answers))
+        await succeed(answers)
         await probe.settle(store)
         await day.judge(probe, server, requests=7)
 
     @scenario(6)
     async def test_without_http2(day):
-        store = Store()
-        store.fill(100)
-        server = await day.server(store, http="1")
+        store, server = await day.begin(100, http="1")
         probe = await day.probe(server, page_size=30)
         await probe.settle(store)
         answers = [probe.patch(f"thing-{i}", "it") for i in range(100)]
-        assert all(answer["status"] == 200 for answer in await asyncio.gather(*answers))
+        await succeed(answers)
         for i in range(100):
             store.put(f"thing-{i}", "more")
         await probe.settle(store)
@@ -303,16 +271,14 @@ class TestConnections(unittest.TestCase):
     @scenario(15)
     async def test_the_name_moves(day):
         """The API server gets another address; at the old one nobody listens."""
-        store = Store()
-        store.fill(20)
         net = Net(day)
-        server = await day.server(store, net.socket(socket.SOCK_STREAM, "127.0.0.2", 6443))
+        store, server = await day.begin(20, sock=net.listener("127.0.0.2"))
         probe = await day.probe(server, host="api.test", prefix=net.prefix)
         await probe.settle(store)
         await server.stop()
         server.sock.close()
         net.address = "127.0.0.3"
-        server.sock = net.socket(socket.SOCK_STREAM, "127.0.0.3", 6443)
+        server.sock = net.listener("127.0.0.3")
         await day.listen(server)
         store.put("elsewhere")
         answer = await probe.patch("thing-1", "it", retry_ms=10000)
@@ -324,10 +290,8 @@ class TestConnections(unittest.TestCase):
     @scenario(40)
     async def test_the_old_address_swallows_all(day):
         """As when a load balancer dies: packets to it are lost without a word."""
-        store = Store()
-        store.fill(20)
         net = Net(day)
-        server = await day.server(store, net.socket(socket.SOCK_STREAM, "127.0.0.2", 6443))
+        store, server = await day.begin(20, sock=net.listener("127.0.0.2"))
         server.bookmark_seconds = 1
         probe = await day.probe(server, host="api.test", prefix=net.prefix, silence_ms=3000)
         await probe.settle(store)
@@ -336,7 +300,7 @@ class TestConnections(unittest.TestCase):
                           "add rule ip t out ip daddr 127.0.0.2 tcp dport 6443 drop\n"
                           "add rule ip t out ip saddr 127.0.0.2 tcp sport 6443 drop\n")
         net.address = "127.0.0.3"
-        other = await day.server(store, net.socket(socket.SOCK_STREAM, "127.0.0.3", 6443))
+        other = await day.server(store, net.listener("127.0.0.3"))
         other.requests = server.requests
         store.put("elsewhere")
         await probe.settle(store, 45, every=0.5)
@@ -346,10 +310,8 @@ class TestConnections(unittest.TestCase):
     @scenario(25)
     async def test_no_answer_from_the_name_server(day):
         """A lookup that takes a quarter of a minute is nobody's business but its request's."""
-        store = Store()
-        store.fill(20)
         net = Net(day)
-        server = await day.server(store, net.socket(socket.SOCK_STREAM, "127.0.0.2", 6443))
+        store, server = await day.begin(20, sock=net.listener("127.0.0.2"))
         probe = await day.probe(server, host="api.test", prefix=net.prefix)
         await probe.settle(store)
         net.address = None

@@ -7,21 +7,30 @@ import json
 import time
 import unittest
 
-from case import choose, scenario, wait_until
-from helpers.kubeserver import GO_ON, Store
+from case import Together, choose, scenario, wait_until
+from helpers.kubeserver import GO_ON
 
 
 def load_tests(loader, tests, pattern):
     return choose(tests)
 
 
+async def give_up(day, answer, **options):
+    """The first list has an answer without an end, and another is asked for; the server."""
+    store, server = await day.begin(20, **options)
+    server.fault("list", answer, 1)
+    probe = await day.probe(server)
+    await probe.settle(store, 50, every=0.5)
+    await wait_until(lambda: server.count("watch") == 1)
+    await day.judge(probe, server, requests=3)
+    return server
+
+
 class TestLists(unittest.TestCase):
     @scenario()
     async def test_410_at_a_page(day):
         """The third attempt is made in one piece."""
-        store = Store()
-        store.fill(250)
-        server = await day.server(store)
+        store, server = await day.begin(250)
         async def expired(request, out):
             store.delete(f"thing-{server.count('page')}")
             server.snapshots.clear()
@@ -36,9 +45,7 @@ class TestLists(unittest.TestCase):
     @scenario(15)
     async def test_huge_and_lying(day):
         """Twenty thousand objects twice; what the pages say of how many follow is nonsense."""
-        store = Store()
-        store.fill(20000, "v" * 100)
-        server = await day.server(store)
+        store, server = await day.begin(20000, value="v" * 100)
         lies = [0, -1, 2**62, "many", None, 3.5, {}]
         server.remaining = lambda true: lies[server.count() % len(lies)]
         probe = await day.probe(server, page_size=500)
@@ -57,9 +64,7 @@ class TestLists(unittest.TestCase):
 
     @scenario(10)
     async def test_pages_are_bounded_in_bytes(day):
-        store = Store()
-        store.fill(300, "v" * 100000)
-        server = await day.server(store)
+        store, server = await day.begin(300, value="v" * 100000)
         pages = []
         async def note(request, out):
             pages.append(int(request.query["limit"]))
@@ -77,9 +82,7 @@ class TestLists(unittest.TestCase):
     @scenario(10)
     async def test_pages_cut_off(day):
         for http in ("2", "1"):
-            store = Store()
-            store.fill(100)
-            server = await day.server(store, http=http)
+            store, server = await day.begin(100, http=http)
             async def cut(request, out):
                 await out.start(200)
                 await out.write(b'{"items":[{"metadata":{"name":"thing-1","namespace":"defau')
@@ -96,9 +99,7 @@ class TestLists(unittest.TestCase):
     @scenario(12)
     async def test_answers_that_are_no_lists(day):
         """None of them may empty the cache."""
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
+        store, server = await day.begin(20)
         probe = await day.probe(server)
         await probe.settle(store)
         bodies = [
@@ -123,9 +124,7 @@ class TestLists(unittest.TestCase):
 
     @scenario()
     async def test_a_page_that_leads_to_itself(day):
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
+        store, server = await day.begin(20)
         async def again(request, out):
             await server.say(out, 200, {"items": [], "metadata": {
                 "resourceVersion": "1", "continue": request.query.get("continue", "1000/5")}})
@@ -137,9 +136,7 @@ class TestLists(unittest.TestCase):
     @scenario()
     async def test_a_list_from_a_cache_that_lags(day):
         """Versions that go backwards, objects that come back: the watch brings all up to date."""
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
+        store, server = await day.begin(20)
         old = (store.version, list(store.objects.values()))
         probe = await day.probe(server, page_size=5)
         await wait_until(lambda: server.count("watch") == 1)
@@ -166,9 +163,7 @@ class TestLists(unittest.TestCase):
     @scenario(8)
     async def test_answers_that_are_compressed(day):
         """Never asked for; a server that does it all the same is not believed."""
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
+        store, server = await day.begin(20)
         asked = []
         async def compressed(request, out):
             asked.append(request.headers.get("accept-encoding"))
@@ -187,65 +182,36 @@ class TestLists(unittest.TestCase):
     @scenario(35)
     async def test_no_answer_at_all(day):
         """A list that is never answered is given up, and its connection with it."""
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
         async def never(request, out):
             await asyncio.sleep(3600)
-        server.fault("list", never, 1)
-        probe = await day.probe(server)
-        await probe.settle(store, 50, every=0.5)
+        server = await give_up(day, never)
         assert server.requests[0][3] != server.requests[1][3], "the same connection again"
-        await wait_until(lambda: server.count("watch") == 1)
-        await day.judge(probe, server, requests=3)
 
     @scenario(35)
     async def test_a_page_a_byte_a_second(day):
-        store = Store()
-        store.fill(20)
-        server = await day.server(store)
         async def slow(request, out):
             await out.start(200)
             for byte in b'{"items":[{"metadata":{"name":"' + b"n" * 100000:
                 await out.write(bytes([byte]))
                 await asyncio.sleep(1)
-        server.fault("list", slow, 1)
-        probe = await day.probe(server)
-        await probe.settle(store, 50, every=0.5)
-        await wait_until(lambda: server.count("watch") == 1)
-        await day.judge(probe, server, requests=3)
+        await give_up(day, slow)
 
     @scenario(35)
     async def test_headers_a_byte_a_second(day):
-        store = Store()
-        store.fill(20)
-        server = await day.server(store, http="1")
         async def slow(request, out):
             for byte in b"HTTP/1.1 200 OK\r\nX: " + b"n" * 100000:
                 await out.send(bytes([byte]))
                 await asyncio.sleep(1)
-        server.fault("list", slow, 1)
-        probe = await day.probe(server)
-        await probe.settle(store, 50, every=0.5)
-        await wait_until(lambda: server.count("watch") == 1)
-        await day.judge(probe, server, requests=3)
+        await give_up(day, slow, http="1")
 
     @scenario(10)
     async def test_a_burst_of_objects_that_can_not_be_read(day):
         """A NUL in a text is JSON, but no text of ours: such objects are known by their metadata,
         however many are made at once, and without crowding out what else is asked."""
-        store = Store()
-        store.fill(20)
+        store, server = await day.begin(20)
         store.fill(150, "\0", name="listed")
-        server = await day.server(store)
-        together = [0, 0]
-        async def watched(request, out):
-            together[0] += 1
-            together[1] = max(together)
-            await asyncio.sleep(0.02)
-            together[0] -= 1
-            return GO_ON
-        server.fault("get", watched)
+        together = Together()
+        server.fault("get", together)
         probe = await day.probe(server, page_size=50)
         unreadable = {key for key in store.objects if "listed" in key}
         await probe.settle(store, metadata_only=unreadable)
@@ -259,15 +225,13 @@ class TestLists(unittest.TestCase):
         unreadable = {key for key in store.objects if "ed-" in key}
         await probe.settle(store, metadata_only=unreadable)
         assert server.count("list") == 1 and server.count("watch") == 1
-        assert together[1] <= 8, together
+        assert together.most <= 8, together.most
         await day.judge(probe, server, requests=5 + 1 + 450)
 
     @scenario(8)
     async def test_metadata_that_is_refused_for_a_while(day):
-        store = Store()
-        store.fill(5)
+        store, server = await day.begin(5)
         store.put("unreadable", "\0")
-        server = await day.server(store)
         async def refused(request, out):
             await server.refuse(out, 403, "Forbidden")
         server.fault("get", refused, 3)

@@ -22,9 +22,7 @@ def error_event(code, reason):
 class TestWatches(unittest.TestCase):
     @scenario()
     async def test_410_at_the_start(day):
-        store = Store()
-        store.fill(30)
-        server = await day.server(store)
+        store, server = await day.begin(30)
         # As a status, as an event at once, and both again on the watches that follow.
         async def status(request, out):
             store.put("seen-by-the-next-list")
@@ -43,9 +41,7 @@ class TestWatches(unittest.TestCase):
 
     @scenario()
     async def test_410_in_the_middle(day):
-        store = Store()
-        store.fill(30)
-        server = await day.server(store)
+        store, server = await day.begin(30)
         async def middle(request, out):
             await out.start(200)
             store.put("thing-1", "told")
@@ -66,9 +62,7 @@ class TestWatches(unittest.TestCase):
     @scenario(10)
     async def test_410_for_ever(day):
         """Lists that only lead to the next must not follow each other at once."""
-        store = Store()
-        store.fill(30)
-        server = await day.server(store)
+        store, server = await day.begin(30)
         async def gone(request, out):
             await server.say(out, 200, error_event(410, "Expired"))
         fault = server.fault("watch", gone)
@@ -102,9 +96,7 @@ class TestWatches(unittest.TestCase):
 
     @scenario(8)
     async def test_watches_that_close_every_moment(day):
-        store = Store()
-        store.fill(30)
-        server = await day.server(store)
+        store, server = await day.begin(30)
         server.watch_seconds = 0.1
         probe = await day.probe(server)
         for i in range(30):
@@ -117,9 +109,7 @@ class TestWatches(unittest.TestCase):
 
     @scenario(8)
     async def test_watches_that_close_at_once(day):
-        store = Store()
-        store.fill(30)
-        server = await day.server(store)
+        store, server = await day.begin(30)
         async def close(request, out):
             await server.say(out, 200, b"")
         fault = server.fault("watch", close)
@@ -132,9 +122,7 @@ class TestWatches(unittest.TestCase):
 
     @scenario(8)
     async def test_a_watch_falls_silent(day):
-        store = Store()
-        store.fill(5)
-        server = await day.server(store)
+        store, server = await day.begin(5)
         async def silent(request, out):
             await out.start(200)
             await asyncio.sleep(3600)
@@ -150,9 +138,7 @@ class TestWatches(unittest.TestCase):
     @scenario(10)
     async def test_a_byte_a_moment(day):
         """A watch that never comes to the end of a line is as good as silent."""
-        store = Store()
-        store.fill(5)
-        server = await day.server(store)
+        store, server = await day.begin(5)
         async def slow(request, out):
             await out.start(200)
             store.put("late", "x" * 500)
@@ -168,9 +154,7 @@ class TestWatches(unittest.TestCase):
     async def test_lines_cut_off(day):
         """Connections that break in the middle of a line, over both protocols."""
         for http in ("2", "1"):
-            store = Store()
-            store.fill(5)
-            server = await day.server(store, http=http)
+            store, server = await day.begin(5, http=http)
             async def cut(request, out):
                 await out.start(200)
                 store.put("thing-1", f"cut {store.version}")
@@ -189,9 +173,7 @@ class TestWatches(unittest.TestCase):
 
     @scenario()
     async def test_characters_cut_in_two(day):
-        store = Store()
-        store.fill(3)
-        server = await day.server(store)
+        store, server = await day.begin(3)
         text = "naïve — 東京 🜚 ́" * 20
         async def pieces(request, out):
             await out.start(200)
@@ -211,10 +193,8 @@ class TestWatches(unittest.TestCase):
 
     @scenario(8)
     async def test_lines_beyond_the_cap(day):
-        store = Store()
-        store.fill(5)
+        store, server = await day.begin(5)
         store.put("large-listed", "y" * (5 * MIB))
-        server = await day.server(store)
         probe = await day.probe(server)
         await probe.settle(store, metadata_only={"default/large-listed"})
         large = {"default/large-listed"}
@@ -240,9 +220,7 @@ class TestWatches(unittest.TestCase):
     async def test_errors_in_the_stream(day):
         """Error objects other than 410 keep the version; what can't be understood asks for a
         list."""
-        store = Store()
-        store.fill(5)
-        server = await day.server(store)
+        store, server = await day.begin(5)
         said = [error_event(500, "InternalError"), error_event(429, "TooManyRequests"),
                 b'{"type":"SURPRISE","object":{"metadata":{"name":"thing-1"}}}\n',
                 b"no JSON at all\n", b'{"type":"ADDED"}\n', b'[]\n']
@@ -256,15 +234,13 @@ class TestWatches(unittest.TestCase):
         server.fault("watch", wrong, len(said))
         probe = await day.probe(server)
         await wait_until(lambda: not said, 30)
-        result = await probe.settle(store)
+        await probe.settle(store)
         assert server.count("list") <= 5, server.count("list")
         await day.judge(probe, server, requests=14)
 
     @scenario()
     async def test_events_told_twice(day):
-        store = Store()
-        store.fill(5)
-        server = await day.server(store)
+        store, server = await day.begin(5)
         async def twice(request, out):
             await server.watch(request, out, lambda kind, line: line + line)
         server.fault("watch", twice)
@@ -281,9 +257,7 @@ class TestWatches(unittest.TestCase):
     @scenario()
     async def test_the_same_name_again(day):
         """Deleted and made again where nobody looked, and a late word about the old one."""
-        store = Store()
-        store.fill(5)
-        server = await day.server(store)
+        store, server = await day.begin(5)
         async def hole(request, out):
             """Between two lists."""
             store.delete("thing-1")
@@ -313,9 +287,7 @@ class TestWatches(unittest.TestCase):
     @scenario(6)
     async def test_a_version_from_the_future(day):
         """A watch that reaches an API server behind the one that was listed is told to wait."""
-        store = Store()
-        store.fill(5)
-        server = await day.server(store)
+        store, server = await day.begin(5)
         async def behind(request, out):
             await server.refuse(out, 504, "Timeout", "Too large resource version: 1005, current: 9",
                                 [("retry-after", "1")])
@@ -331,9 +303,7 @@ class TestWatches(unittest.TestCase):
     @scenario(20)
     async def test_a_flood(day):
         """Twenty thousand events, and memory as after the first thousands."""
-        store = Store()
-        store.fill(200)
-        server = await day.server(store)
+        store, server = await day.begin(200)
         probe = await day.probe(server)
         await probe.settle(store)
         for i in range(20000):

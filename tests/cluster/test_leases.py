@@ -98,9 +98,6 @@ class LeaseNode(Node):
         return next(float(line.split()[-1]) for line in text.splitlines()
                     if line.split()[0] == name)
 
-    def starts(self):
-        return self.jailer.log().count('"started') if False else len(self.marks())
-
     def marks(self):
         return [name for name in os.listdir(self.spool) if name.startswith("run-")]
 

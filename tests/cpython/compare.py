@@ -2,7 +2,6 @@
 """What passes on one side and not on the other, and whether the reason is known. Pure functions."""
 
 PASSED = ("passed", "expected")
-TEST, REASON, SIDE = range(3)
 
 
 def key(file, name):

@@ -54,7 +54,6 @@ def recording(base):
         def startTest(self, test):
             record({"begin": test.id()})
             self.recorded_since = time.monotonic()
-            self.failed_subtests = 0
             super().startTest(test)
 
         def write(self, test, result, why=""):

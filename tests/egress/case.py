@@ -8,16 +8,11 @@ import unittest
 import probes
 from helpers import internet as net
 from helpers import packets
+from helpers.local import need_root
 from helpers.toolcall import Node
 
 SEND = os.path.join(net.HERE, "packets_send.py")
 SLEEP = "import time\ntime.sleep(100)\n"
-FULL = os.environ.get("SANDBOXRUN_TEST_FULL") == "1"
-
-
-def need_root():
-    if os.geteuid() != 0:
-        raise unittest.SkipTest("needs root to make network namespaces and jails")
 
 
 def interfaces_of(namespace):

@@ -9,6 +9,7 @@ import os
 import re
 
 from helpers.cgroup_tree import sandboxes_below
+from helpers.leftovers import slab_objects
 from helpers.toolcall import PARENT
 
 
@@ -93,16 +94,8 @@ def held_namespaces():
 
 def unheld_namespaces():
     """Network namespaces of the kernel that nobody on the machine is seen to hold."""
-    try:
-        with open("/sys/kernel/slab/net_namespace/shrink", "w", encoding="ascii") as file:
-            file.write("1")
-    except OSError:
-        pass
-    with open("/proc/slabinfo", encoding="ascii") as file:
-        for line in file:
-            if line.startswith("net_namespace "):
-                return int(line.split()[1]) - held_namespaces()
-    return 0
+    objects = slab_objects("net_namespace")
+    return 0 if objects is None else objects - held_namespaces()
 
 
 def take(node):

@@ -6,9 +6,10 @@ import subprocess
 import sys
 import time
 
-from case import FULL, EgressTest, interfaces_of
+from case import EgressTest, interfaces_of
 from helpers import internet as net
 from helpers import jailer_protocol as protocol
+from helpers.local import FULL
 from helpers.netns import die_with_parent
 
 # A hop further than the world: what goes there passes a router.

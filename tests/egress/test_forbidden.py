@@ -6,8 +6,6 @@ sandbox's network namespace, as if the program had broken out of every lock but 
 how ICMP gets there at all, and what a sandbox's own kernel would not send.
 """
 
-import unittest
-
 import probes
 import ranges
 from case import SLEEP, EgressTest

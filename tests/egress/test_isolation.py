@@ -122,8 +122,6 @@ class TestNeighbours(EgressTest):
 class TestNode(EgressTest):
     """The node's own addresses, with somebody who listens at them."""
 
-    node_options = ()
-
     def setUp(self):
         used = resolver_ports(self.internet.node)
         self.ports = [port for port in PORTS if ("tcp", port) not in used]
@@ -205,8 +203,7 @@ print(json.dumps([outcome, (time.monotonic() - begin) * 1000]))
 """
 
     def snippet(self, code):
-        return self.node.run_json(code, profile=protocol.SNIPPET, memory=512 << 20, cpu=1000,
-                                  timeout_ms=20000)
+        return self.node.run_json(code, **protocol.AS_SNIPPET, timeout_ms=20000)
 
     def test_a_lookup_fails_at_once(self):
         self.internet.forget()
@@ -217,8 +214,7 @@ print(json.dumps([outcome, (time.monotonic() - begin) * 1000]))
         self.assertEqual(self.internet.questions(), [])
 
     def test_no_interface_but_a_downed_loopback(self):
-        with self.node.hold(SLEEP, profile=protocol.SNIPPET, memory=512 << 20, cpu=1000,
-                            timeout_ms=20000) as held:
+        with self.node.hold(SLEEP, **protocol.AS_SNIPPET, timeout_ms=20000) as held:
             links = json.loads(held.run("ip", "-j", "link"))
             self.assertEqual([link["ifname"] for link in links], ["lo"])
             self.assertNotIn("UP", links[0]["flags"])

@@ -9,10 +9,11 @@ import time
 import unittest
 
 import census
-from case import FULL, EgressTest, interfaces_of, need_root, tables_of
+from case import EgressTest, interfaces_of, tables_of
 from helpers import internet as net
 from helpers import jailer_protocol as protocol
-from helpers.toolcall import CPU, MEMORY, Node
+from helpers.local import FULL, need_root
+from helpers.toolcall import Node
 
 RUNS = 5000 if FULL else 100
 RESTARTS = 20 if FULL else 3
@@ -70,8 +71,7 @@ class Killer:
 
     def run(self):
         stage = self.random.choice(STAGES)
-        sandbox = self.connection.create(profile=protocol.TOOL_CALL, memory=MEMORY, cpu=CPU,
-                                         egress=self.egress())
+        sandbox = self.connection.create(**protocol.AS_TOOL_CALL, egress=self.egress())
         if stage == "at once":
             self.connection.send(protocol.KILL, id=sandbox)
         kind, fields, fds = self.connection.receive_about(sandbox, 30)

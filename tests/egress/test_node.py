@@ -4,11 +4,11 @@
 import subprocess
 import unittest
 
-from case import SLEEP, EgressTest, need_root
+from case import SLEEP, EgressTest
 from helpers import internet as net
 from helpers import jailer_protocol as protocol
-from helpers.local import RUNTIMES, program
-from helpers.toolcall import CPU, MEMORY, PARENT, UID_BASE, Node
+from helpers.local import RUNTIMES, need_root, program
+from helpers.toolcall import PARENT, UID_BASE, Node
 
 LOOKUP = """
 import json, socket
@@ -100,8 +100,7 @@ class TestResolverGone(EgressTest):
         self.assertFalse(result.created)
         self.assertEqual(result.refused["lock"], "network")
         self.assertIn("resolver", result.refused["text"])
-        snippet = self.node.run("print(1)", profile=protocol.SNIPPET, memory=512 << 20, cpu=1000,
-                                timeout_ms=20000)
+        snippet = self.node.run("print(1)", **protocol.AS_SNIPPET, timeout_ms=20000)
         self.assertEqual(snippet.stdout, b"1\n")
 
 
@@ -112,6 +111,6 @@ class TestWithoutResolver(unittest.TestCase):
         command = internet.node.enter()
         with protocol.Jailer(program("sandboxrun-jailer"), RUNTIMES, "--cgroup-parent", PARENT,
                              "--uid-base", UID_BASE, wrapper=command) as jailer:
-            result = jailer.run("pass", profile=protocol.TOOL_CALL, memory=MEMORY, cpu=CPU)
+            result = jailer.run("pass", **protocol.AS_TOOL_CALL)
             self.assertFalse(result.created)
             self.assertEqual(jailer.run("print(1)").stdout, b"1\n")

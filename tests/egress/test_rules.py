@@ -8,10 +8,10 @@ import unittest
 
 import policy
 import ranges
-from case import EgressTest, need_root
+from case import EgressTest
 from helpers import internet as net
 from helpers import jailer_protocol as protocol
-from helpers.local import document
+from helpers.local import document, need_root
 from helpers.toolcall import local_run_documents
 
 A, B = "93.184.215.14", "93.184.215.200"  # of one /24

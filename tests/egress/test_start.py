@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules are in force before the process exists: a program's very first act is refused."""
 
-from case import FULL, EgressTest
+from case import EgressTest
 from helpers import internet as net
 from helpers import jailer_protocol as protocol
+from helpers.local import FULL
 
 RUNS = 1000 if FULL else 50
 

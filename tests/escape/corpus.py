@@ -7,12 +7,10 @@ README.md says what stands in a head.
 import os
 import re
 
+from helpers.local import PATIENCE
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# On a machine that is emulated, and so several times slower, a run that must come to its own end
-# has more time for it, and the neighbours' speed is not judged.
-EMULATED = os.environ.get("SANDBOXRUN_EMULATED") == "1"
-PATIENCE = 10 if EMULATED else 1
 MAX_TIMEOUT_S = 60
 
 # Directory, title, and what the attempts have in common. In the order of the page and of the runs.
@@ -149,7 +147,7 @@ class Attempt:
             env[name] = value
         limits = {name: self.head[name] for name in ("memory", "cpu") if name in self.head}
         timeout_s = int(self.head.get("timeout", "10"))
-        if "DeadlineExceeded" not in self.expect:
+        if "DeadlineExceeded" not in self.expect:  # a run that must come to its own end
             timeout_s = min(timeout_s * PATIENCE, MAX_TIMEOUT_S)
         spec = {"code": self.program(), "timeoutSeconds": timeout_s,
                 "env": [{"name": name, "value": value} for name, value in env.items()]}

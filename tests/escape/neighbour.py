@@ -11,8 +11,8 @@ import os
 import subprocess
 import threading
 
-from corpus import EMULATED, MAX_TIMEOUT_S, PATIENCE
-from helpers.local import RUNTIMES, document, program
+from corpus import MAX_TIMEOUT_S
+from helpers.local import EMULATED, PATIENCE, RUNTIMES, document, program
 
 # Pure computing, of about 3 ms. The lower part of the sample is free of what other programs of
 # this machine do to the clock; and of pieces before and after the bombs there is none.
@@ -59,7 +59,7 @@ while True:
 
 SKIP_S, WORK_S = 0.6, 1.0
 WORKER_MEMORY = "128Mi"
-MIN_SPEED = 0.0 if EMULATED else 0.9
+MIN_SPEED = 0.0 if EMULATED else 0.9  # an emulated machine's is not judged
 
 
 def worker(name):

@@ -11,7 +11,6 @@ Canary processes run under the very kernel uids that the sandboxes get, so that 
 namespaces stands between. Everything lives in a network namespace of its own.
 """
 
-import ctypes
 import fcntl
 import glob
 import os
@@ -27,6 +26,7 @@ import time
 from helpers import leftovers
 from helpers.cgroup_tree import processes_below, sandboxes_below
 from helpers.local import program
+from helpers.netns import join_network, new_network
 
 PARENT = "sandboxrun-escape"
 # A range that no other tests use. Jailers divide the uids into 128 parts, so that each part has
@@ -35,7 +35,6 @@ UID_BASE, MAX_RUNS, UID_PARTS = 2_110_000_000, 8, 128
 UIDS = range(UID_BASE, UID_BASE + MAX_RUNS * UID_PARTS)
 CANARIES = 2 * MAX_RUNS
 SECRET = "sandboxrun-canary-"
-CLONE_NEWNET = 0x40000000
 SETTLE_S = 15.0
 
 # Of the kernel's settings those that a way out would change.
@@ -45,14 +44,10 @@ SETTINGS = ("kernel/core_pattern", "kernel/modprobe", "kernel/hostname", "kernel
             "net/ipv4/ip_forward", "vm/overcommit_memory", "vm/nr_hugepages", "vm/swappiness")
 
 
-LIBC = ctypes.CDLL(None, use_errno=True)
-
-
 def own_network():
     """Enters a network namespace with nothing but a loopback in it; a handle of the old one."""
     old = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-    if LIBC.unshare(CLONE_NEWNET) != 0:
-        raise OSError(ctypes.get_errno(), "unshare(CLONE_NEWNET)")
+    new_network()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         fcntl.ioctl(sock, 0x8914, struct.pack("16sH22x", b"lo", 1))  # SIOCSIFFLAGS, IFF_UP
     return old
@@ -197,7 +192,7 @@ class Outside:
         for process in self.processes:
             process.end()
         self.listeners.close()
-        LIBC.setns(self.old_network, CLONE_NEWNET)
+        join_network(self.old_network)
         os.close(self.old_network)
         os.environ.pop("SANDBOXRUN_ESCAPE_SECRET", None)
         shutil.rmtree(self.directory)
@@ -230,13 +225,8 @@ class Outside:
                 continue
         found += [f"cgroup {path} is left" for path in sandboxes_below(PARENT)]
         found += [f"process {pid} is left in a cgroup" for pid in processes_below(PARENT)]
-        for place in ("/tmp", "/var/tmp", "/dev/shm", "/run"):
-            for entry in os.scandir(place):
-                try:
-                    if entry.stat(follow_symlinks=False).st_uid in UIDS:
-                        found.append(f"file {entry.path} is left")
-                except OSError:
-                    continue
+        places = ("/tmp", "/var/tmp", "/dev/shm", "/run")
+        found += [f"file {path} is left" for path in leftovers.files_of(UIDS, places)]
         for line in (read("/proc/key-users") or "").splitlines():
             if int(line.split(":")[0]) in UIDS:
                 found.append(f"keys are left: {line}")

@@ -18,7 +18,7 @@ import neighbour
 import runs
 import sweep
 import verdict
-from helpers.local import document
+from helpers.local import EMULATED, document
 from outside import SECRET, Outside
 from verdict import REFUSED, THROUGH, UNCLEAR, Verdict
 
@@ -27,7 +27,7 @@ PARALLEL = {"deadline": 6}
 DEFAULT_PARALLEL = 2
 BOMBS_BESIDE_A_WORKER = 4
 # The neighbour that watches is a run too, and must not come to its deadline.
-WATCHED_AT_A_TIME = 15 if corpus.EMULATED else 1000
+WATCHED_AT_A_TIME = 15 if EMULATED else 1000
 TRIES_FOR_SPEED = 3
 OBJECT_PARTS = ["apiVersion", "kind", "metadata", "spec", "status"]
 # A share of a processor that is kept in slices of 100 ms overruns by a slice at either end.

@@ -31,11 +31,6 @@ class ControlPlaneError(Exception):
     """Something of the control plane failed; the text says what, with the end of its log."""
 
 
-def build():
-    """Builds the programs, which takes minutes the first time and nothing when they are there."""
-    subprocess.run([BUILD, "--out", BIN], check=True)
-
-
 class ControlPlane:
     """One API server with its own directory.
 

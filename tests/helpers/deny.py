@@ -86,6 +86,11 @@ def install(code):
         raise OSError(number, os.strerror(number), "PR_SET_SECCOMP")
 
 
+def denying(*rules):
+    """The words before a program's own that run it so."""
+    return (sys.executable, os.path.abspath(__file__), *rules, "--")
+
+
 def main():
     end = sys.argv.index("--")
     install(compile_rules(sys.argv[1:end]))

@@ -228,28 +228,26 @@ route add {NODE_PUBLIC6}/128 via {NODE6}
 """)
         self.world.nft(WORLD.format(device="down0", host4=HOST4, host6=HOST6))
 
-    def behind(self, name="box", address="198.18.77.2", gateway="198.18.77.1",
-               address6="fd99:77::2", gateway6="fd99:77::1", nft=MASQUERADE):
+    def behind(self):
         """A namespace behind the node, forwarded and masqueraded without judgement."""
         namespace = Namespace()
         self.others.append(namespace)
         self.node.sysctl(net__ipv4__ip_forward=1, net__ipv6__conf__all__forwarding=1)
         self.node.ip(f"""\
-link add name {name} type veth peer name eth0 netns {namespace.pid}
-addr add {gateway}/30 dev {name}
-addr add {gateway6}/64 dev {name} nodad
-link set {name} up
+link add name box type veth peer name eth0 netns {namespace.pid}
+addr add 198.18.77.1/30 dev box
+addr add fd99:77::1/64 dev box nodad
+link set box up
 """)
-        namespace.ip(f"""\
+        namespace.ip("""\
 link set lo up
-addr add {address}/30 dev eth0
-addr add {address6}/64 dev eth0 nodad
+addr add 198.18.77.2/30 dev eth0
+addr add fd99:77::2/64 dev eth0 nodad
 link set eth0 up
-route add default via {gateway}
-route add default via {gateway6}
+route add default via 198.18.77.1
+route add default via fd99:77::1
 """)
-        if nft:
-            self.node.nft(nft)
+        self.node.nft(MASQUERADE)
         return namespace
 
     # The world's servers.

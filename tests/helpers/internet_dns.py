@@ -152,8 +152,6 @@ class NameServer:
                 loop.call_later(answer.get("delay", 0), _send_from, sock, packet, client, server,
                                 answer.get("lie") == "port")
             answer = answer.get("twice")
-            if answer is None:
-                break
 
     async def _on_connection(self, reader, writer):
         try:

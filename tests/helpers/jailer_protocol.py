@@ -22,6 +22,7 @@ import subprocess
 import tempfile
 import time
 import uuid
+import weakref
 
 HELLO, CREATE, CREATED, START, REFUSED, KILL, FINISHED = range(1, 8)
 CHECK = 9
@@ -37,6 +38,10 @@ SNIPPET, TOOL_CALL = 0, 1
 MAX_MESSAGE = 4096
 START_WITHIN_SECONDS = 10
 MIB = 1 << 20
+
+# Each profile with its own memory and processor, as the arguments of Connection.create().
+AS_SNIPPET = {"profile": SNIPPET, "memory": 512 * MIB, "cpu": 1000}
+AS_TOOL_CALL = {"profile": TOOL_CALL, "memory": 1024 * MIB, "cpu": 2000}
 
 MAX_RUNTIMES = 16
 MAX_DENIED = 16
@@ -326,38 +331,45 @@ def run(connection, code, args=(), env=(), stdin=None, timeout_ms=20000, wait=90
 class Jailer:
     """A jailer of the test's own: by a socketpair, or with socket=True by a listening socket."""
 
-    def __init__(self, binary, runtimes, *options, socket=False, preexec=None, wrapper=()):
+    def __init__(self, binary, runtimes, *options, socket=False, wrapper=()):
         self.command = [*wrapper, binary, "--runtimes-dir", runtimes, "--log-level", "debug",
                         "--log-format", "text", *options]  # fmt: skip
         self.listens = socket
-        self.preexec = preexec
         self.directory = None
         self.process = None
         self.connection = None
         self.hello = None
         self.checks = []  # what a listening jailer says before its hello
         self.log = tempfile.TemporaryFile()
+        weakref.finalize(self, self.log.close)  # it is read after the end, too
 
     def __enter__(self):
+        try:
+            self._start()
+        except BaseException:
+            self.stop(signal.SIGKILL)
+            raise
+        return self
+
+    def _start(self):
         if self.listens:
             self.directory = tempfile.TemporaryDirectory()
             self.path = os.path.join(self.directory.name, "jailer.sock")
             self._spawn(["--socket", self.path, "--peer-uid", str(os.getuid())])
         else:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self.connection = Connection(ours)
             with theirs:
                 self._spawn(["--fd", str(theirs.fileno())], theirs.fileno())
-            self.connection = Connection(ours)
             self.hello = self._receive_hello()
-        return self
 
     def __exit__(self, *_):
         self.stop()
 
     def _spawn(self, options, *fds):
         self.process = subprocess.Popen(
-            self.command + options, pass_fds=fds, preexec_fn=self.preexec,
-            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)  # fmt: skip
+            self.command + options, pass_fds=fds, stdin=subprocess.DEVNULL, stdout=self.log,
+            stderr=self.log)  # fmt: skip
 
     def _receive_hello(self):
         try:
@@ -373,19 +385,23 @@ class Jailer:
             raise RuntimeError(f"{NAMES[kind]} in place of HELLO")
         return fields
 
-    def connect(self, timeout=10):
-        """A new connection to a listening jailer."""
+    def _connect_to(self, path, timeout):
+        """A socket that is connected to one on which the jailer listens, or will soon."""
         until = time.monotonic() + timeout
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         while True:
             try:
-                sock.connect(self.path)
-                break
+                sock.connect(path)
+                return sock
             except (FileNotFoundError, ConnectionRefusedError):
                 if time.monotonic() > until or self.process.poll() is not None:
+                    sock.close()
                     raise RuntimeError(f"the jailer does not listen: {self.log_text()}") from None
                 time.sleep(0.01)
-        self.connection = Connection(sock)
+
+    def connect(self, timeout=10):
+        """A new connection to a listening jailer."""
+        self.connection = Connection(self._connect_to(self.path, timeout))
         self.hello = self._receive_hello()
         return self.connection
 
@@ -397,12 +413,14 @@ class Jailer:
         return self.log.read().decode(errors="replace")
 
     def stop(self, signum=signal.SIGTERM, timeout=20):
-        """Ends the jailer; its exit status."""
+        """Ends the jailer; its exit status, or None if it has never been started."""
         if self.connection:
             self.connection.close()
-        if self.process.poll() is None:
-            self.process.send_signal(signum)
-        status = self.process.wait(timeout)
+        status = None
+        if self.process:
+            if self.process.poll() is None:
+                self.process.send_signal(signum)
+            status = self.process.wait(timeout)
         if self.directory:
             self.directory.cleanup()
         return status

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What runs could leave behind on this machine: cgroups, mounts, processes, files, interfaces."""
 
+import contextlib
 import glob
 import os
 import time
@@ -36,17 +37,35 @@ def mounts():
         return {f"mount {line.split()[4]} {line.split()[0]}" for line in file}
 
 
-def files():
-    found = {f"file {path}" for pattern in ("/run/*sandboxrun*", "/dev/shm/*sandboxrun*")
-             for path in glob.glob(pattern)}
-    for place in ("/tmp", "/var/tmp", "/dev/shm"):
+def files_of(uids, places):
+    """Paths of the files right in the places that have one of the uids."""
+    found = set()
+    for place in places:
         for entry in os.scandir(place):
-            try:
-                if entry.stat(follow_symlinks=False).st_uid in SANDBOX_UIDS:
-                    found.add(f"file {entry.path}")
-            except OSError:
-                pass
+            with contextlib.suppress(OSError):
+                if entry.stat(follow_symlinks=False).st_uid in uids:
+                    found.add(entry.path)
     return found
+
+
+def files():
+    found = {path for pattern in ("/run/*sandboxrun*", "/dev/shm/*sandboxrun*")
+             for path in glob.glob(pattern)}
+    found |= files_of(SANDBOX_UIDS, ("/tmp", "/var/tmp", "/dev/shm"))
+    return {f"file {path}" for path in found}
+
+
+def slab_objects(cache):
+    """The kernel's objects of a kind that are in use, or None. What is kept per processor counts
+    as used, so that goes back first."""
+    with contextlib.suppress(OSError), \
+            open(f"/sys/kernel/slab/{cache}/shrink", "w", encoding="ascii") as file:
+        file.write("1")
+    with contextlib.suppress(OSError), open("/proc/slabinfo", encoding="ascii") as file:
+        for line in file:
+            if line.startswith(cache + " "):
+                return int(line.split()[1])
+    return None
 
 
 def interfaces():

@@ -4,13 +4,23 @@
 import json
 import os
 import subprocess
+import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.environ.get("SANDBOXRUN_BIN", os.path.join(ROOT, "build/release/bin"))
 RUNTIMES = os.environ.get("SANDBOXRUN_RUNTIMES", os.path.join(ROOT, "build/runtimes"))
 
 # An emulated machine is some ten times slower: what is bounded there has so much more time.
-PATIENCE = 10 if os.environ.get("SANDBOXRUN_EMULATED") == "1" else 1
+EMULATED = os.environ.get("SANDBOXRUN_EMULATED") == "1"
+PATIENCE = 10 if EMULATED else 1
+
+# What --full of hack/test.sh asks for.
+FULL = os.environ.get("SANDBOXRUN_TEST_FULL") == "1"
+
+
+def need_root(why="to make jails"):
+    if os.geteuid() != 0:
+        raise unittest.SkipTest(f"needs root {why}")
 
 
 def program(name):

@@ -18,11 +18,25 @@ def die_with_parent():
     _libc.prctl(PR_SET_PDEATHSIG, SIGKILL)
 
 
+def _check(result, call):
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), call)
+
+
+def new_network():
+    """The calling thread gets a network namespace of its own."""
+    _check(_libc.unshare(CLONE_NEWNET), "unshare")
+
+
+def join_network(fd):
+    """The calling thread goes to a network namespace."""
+    _check(_libc.setns(fd, CLONE_NEWNET), "setns")
+
+
 def _enter_new():
     die_with_parent()
-    if _libc.unshare(CLONE_NEWNET) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), "unshare")
+    new_network()
 
 
 class Namespace:
@@ -44,12 +58,8 @@ class Namespace:
         """The words that run argv inside."""
         return enter(self.pid, *argv)
 
-    def run(self, *argv, check=True, **options):
-        options = {"capture_output": True, "text": True, "timeout": 60} | options
-        done = subprocess.run(self.enter(*argv), **options)
-        if check and done.returncode != 0:
-            raise RuntimeError(f"{' '.join(argv)}: {done.stdout}{done.stderr}")
-        return done
+    def run(self, *argv, **options):
+        return run_inside(self.pid, *argv, **options)
 
     def ip(self, text):
         """The lines of an `ip -batch`."""
@@ -66,3 +76,12 @@ class Namespace:
 
 def enter(pid, *argv):
     return ["nsenter", f"--net=/proc/{pid}/ns/net", "--", *argv]
+
+
+def run_inside(pid, *argv, check=True, **options):
+    """Runs argv in the network namespace of a process; the finished process with text output."""
+    options = {"capture_output": True, "text": True, "timeout": 60} | options
+    done = subprocess.run(enter(pid, *argv), **options)
+    if check and done.returncode != 0:
+        raise RuntimeError(f"{' '.join(argv)}: {done.stdout}{done.stderr}")
+    return done

@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 
 from helpers import jailer_protocol as protocol
 from helpers.local import RUNTIMES, program
@@ -102,11 +101,11 @@ addr add {PUBLIC6}/128 dev lo nodad
         return {"links": links, "addresses": addresses, "routes": routes, "tables": tables,
                 "tracked": tracked}  # fmt: skip
 
-    def elements(self, jailer=0):
-        """All elements of a jailer's table that a run could have left: by set."""
+    def elements(self):
+        """All elements of the jailer's table that a run could have left: by set."""
         left = {}
         for line in self.node.run("nft", "-a", "list", "table", "inet",
-                                  f"sandboxrun_{jailer}").stdout.split("\n\t}"):  # fmt: skip
+                                  "sandboxrun_0").stdout.split("\n\t}"):  # fmt: skip
             words = line.split()
             if len(words) > 1 and words[0] in ("set", "map") and "elements = {" in line:
                 left[words[1]] = line[line.index("elements = {") :]
@@ -237,22 +236,11 @@ class Jailer(protocol.Jailer):
 
     def connect_resolver(self, timeout=10, **options):
         """A new resolver for a listening jailer."""
-        sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        until = time.monotonic() + timeout
-        while True:
-            try:
-                sock.connect(self.resolver_path)
-                break
-            except (FileNotFoundError, ConnectionRefusedError):
-                if time.monotonic() > until:
-                    raise RuntimeError(f"no resolver socket: {self.log_text()}") from None
-                time.sleep(0.01)
-        self.resolver = Resolver(sock, **options)
+        self.resolver = Resolver(self._connect_to(self.resolver_path, timeout), **options)
         return self.resolver
 
     def tool_call(self, code, **options):
-        options = {"profile": protocol.TOOL_CALL, "memory": 1 << 30, "cpu": 2000} | options
-        return self.run(code, **options)
+        return self.run(code, **protocol.AS_TOOL_CALL | options)
 
     def stop(self, *args, **kwargs):
         try:

@@ -4,7 +4,7 @@
     with Internet() as internet, Node(internet) as node:
         result = node.run(code, egress=protocol.encode_egress([("1.1.1.0/24", 3)]))
         with node.hold(code) as held:       # while the program of it goes on
-            held.namespace.run("ip", "addr")
+            held.run("ip", "addr")
 """
 
 import contextlib
@@ -14,18 +14,18 @@ import socket
 import subprocess
 import tempfile
 import time
+import weakref
 
 from helpers import internet as net
 from helpers import jailer_protocol as protocol
 from helpers.cgroup_tree import processes_below
 from helpers.local import RUNTIMES, document, program
-from helpers.netns import enter
+from helpers.netns import run_inside
 
 PARENT = "sandboxrun-egress"
 # Other jailers of this machine have other parents, and so must have other uids.
 UID_BASE = "2100700000"
 RESOLVER_UID = "65533"
-MEMORY, CPU = 1 << 30, 2000
 
 
 class Jailer(protocol.Jailer):
@@ -40,14 +40,13 @@ class Jailer(protocol.Jailer):
         super()._spawn([*options, "--resolver-fd", str(number)], *fds, number)
 
 
-def resolver_command(internet, jailer_fd, *options, upstreams=(net.DNS4,)):
+def resolver_command(internet, jailer_fd):
     """The resolver as in the Pod: its own uid, no capability, no way to another one."""
-    words = ["setpriv", f"--reuid={RESOLVER_UID}", f"--regid={RESOLVER_UID}", "--clear-groups",
-             "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--",
-             program("sandboxrun-resolver"), "--jailer-fd", str(jailer_fd), "--port", "0"]
-    for upstream in upstreams:
-        words += ["--upstream", upstream]
-    return internet.node.enter(*words, *options)
+    return internet.node.enter(
+        "setpriv", f"--reuid={RESOLVER_UID}", f"--regid={RESOLVER_UID}", "--clear-groups",
+        "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--",
+        program("sandboxrun-resolver"), "--jailer-fd", str(jailer_fd), "--port", "0",
+        "--upstream", net.DNS4)  # fmt: skip
 
 
 def as_bytes(text):
@@ -55,20 +54,18 @@ def as_bytes(text):
 
 
 class Node:
-    def __init__(self, internet, *options, upstreams=(net.DNS4,), resolver_options=()):
+    def __init__(self, internet, *options):
         self.internet = internet
         self.options = options
-        self.upstreams = upstreams
-        self.resolver_options = resolver_options
         self.jailer = self.resolver = None
         self.resolver_log = tempfile.TemporaryFile()
+        weakref.finalize(self, self.resolver_log.close)  # it is read after the end, too
 
     def __enter__(self):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:
             self.resolver = subprocess.Popen(
-                resolver_command(self.internet, theirs.fileno(), *self.resolver_options,
-                                 upstreams=self.upstreams),
+                resolver_command(self.internet, theirs.fileno()),
                 pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL,
                 stdout=self.resolver_log, stderr=self.resolver_log)  # fmt: skip
             self.jailer = Jailer(program("sandboxrun-jailer"), RUNTIMES, "--cgroup-parent", PARENT,
@@ -79,14 +76,20 @@ class Node:
             except BaseException:
                 self.end_resolver()
                 raise
-        if not self.jailer.hello["profiles"] & 1 << protocol.TOOL_CALL:
+        try:
+            self.check_profiles()
+            self.wait_for_resolver()
+        except BaseException:
             self.stop()
-            raise AssertionError(f"ToolCall is not offered: {self.unfit()}\n{self.logs()}")
-        self.wait_for_resolver()
+            raise
         return self
 
     def __exit__(self, *_):
         self.stop()
+
+    def check_profiles(self):
+        if not self.jailer.hello["profiles"] & 1 << protocol.TOOL_CALL:
+            raise AssertionError(f"ToolCall is not offered: {self.unfit()}\n{self.logs()}")
 
     def wait_for_resolver(self):
         """Runs are refused until the resolver has said that it is ready."""
@@ -97,7 +100,6 @@ class Node:
                 return
             waits = result.refused["lock"] == "network" and "resolver" in result.refused["text"]
             if not waits or time.monotonic() > until:
-                self.stop()
                 raise AssertionError(f"{result.refused}\n{self.logs()}")
             time.sleep(0.02)
 
@@ -121,9 +123,8 @@ class Node:
         return status
 
     def run(self, code, args=(), env=(), stdin=None, timeout_ms=120000, **create):
-        options = {"profile": protocol.TOOL_CALL, "memory": MEMORY, "cpu": CPU} | create
         return self.jailer.run(code, args=args, env=env, stdin=as_bytes(stdin),
-                               timeout_ms=timeout_ms, **options)
+                               timeout_ms=timeout_ms, **protocol.AS_TOOL_CALL | create)
 
     def run_json(self, code, **options):
         """What the program prints, as JSON; an error of its own is an error here."""
@@ -147,8 +148,7 @@ class Held:
 
     def __init__(self, node, code, timeout_ms=120000, args=(), env=(), stdin=None, **create):
         self.connection = node.jailer.connection
-        options = {"profile": protocol.TOOL_CALL, "memory": MEMORY, "cpu": CPU} | create
-        self.sandbox = self.connection.create(**options)
+        self.sandbox = self.connection.create(**protocol.AS_TOOL_CALL | create)
         kind, fields, self.fds = self.connection.receive_about(self.sandbox, 30)
         if kind != protocol.CREATED:
             raise AssertionError(f"refused: {fields}")
@@ -183,17 +183,10 @@ class Held:
                     return pid
         raise AssertionError(f"nothing is in {self.namespace_name}")
 
-    def enter(self, *argv):
-        return enter(self.pid, *argv)
-
-    def run(self, *argv, input=None, check=True):
+    def run(self, *argv, input=None):
         """Runs argv as root in the sandbox's network namespace, as if every lock but the network
         rules were gone."""
-        done = subprocess.run(self.enter(*argv), input=input, capture_output=True, text=True,
-                              timeout=60)
-        if check and done.returncode != 0:
-            raise AssertionError(f"{' '.join(argv)}: {done.stdout}{done.stderr}")
-        return done.stdout
+        return run_inside(self.pid, *argv, input=input).stdout
 
     def kill(self):
         """Ends it, if it goes on; its last word."""
@@ -207,23 +200,22 @@ class Held:
         return self.finished
 
 
-def local_run_documents(internet, documents, *options, resolv_conf=None):
+def local_run_documents(internet, documents):
     """`sandboxrun run -o json` in the node: the finished process of the command line. The name
     server of the machine's own configuration is the world's."""
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
-        file.write(resolv_conf or f"nameserver {net.DNS4}\n")
+        file.write(f"nameserver {net.DNS4}\n")
         file.flush()
         os.chmod(file.name, 0o644)  # the resolver reads it, as its own uid
         script = f'mount --bind {file.name} /etc/resolv.conf && exec "$@"'
         return subprocess.run(
             internet.node.enter("unshare", "--mount", "--propagation", "private", "sh", "-c",
                                 script, "sh", program("sandboxrun"), "run", "--runtimes-dir",
-                                RUNTIMES, "-o", "json", *options, "-"),
+                                RUNTIMES, "-o", "json", "-"),
             input="\n---\n".join(map(json.dumps, documents)), capture_output=True, text=True,
             timeout=300)  # fmt: skip
 
 
-def local_run(internet, code, *options, **spec):
+def local_run(internet, code, **spec):
     """The same of one program."""
-    return local_run_documents(internet, [document(code, **{"profile": "ToolCall"} | spec)],
-                               *options)
+    return local_run_documents(internet, [document(code, **{"profile": "ToolCall"} | spec)])

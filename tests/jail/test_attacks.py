@@ -11,7 +11,6 @@ import json
 import os
 import random
 import signal
-import socket
 import struct
 import subprocess
 import tempfile
@@ -20,15 +19,15 @@ import unittest
 
 from helpers import jailer_protocol as protocol
 from helpers.leftovers import Watch
-from helpers.local import RUNTIMES, document, program, run_json, run_status, sandboxrun
+from helpers.local import (RUNTIMES, document, need_root, program, run_json, run_status,
+                           sandboxrun)
 
 MIB = 1 << 20
 X86 = os.uname().machine == "x86_64"
 
 
 def setUpModule():
-    if os.geteuid() != 0:
-        raise unittest.SkipTest("needs root to make jails")
+    need_root()
 
 
 def run_all(documents, parallel=4):

@@ -16,7 +16,7 @@ import unittest
 
 from helpers import jailer_protocol as protocol
 from helpers import slots
-from helpers.local import BIN, ROOT
+from helpers.local import BIN, ROOT, need_root
 from helpers.pod import pod_cgroup
 
 TRUSTING = os.path.join(BIN, "../tests/jail/jailer_trusting")
@@ -58,8 +58,7 @@ OPTIONAL = ("NET_ADMIN",)
 
 
 def setUpModule():
-    if os.geteuid() != 0:
-        raise unittest.SkipTest("needs root to make jails")
+    need_root()
 
 
 def listed(path):

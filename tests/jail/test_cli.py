@@ -15,15 +15,14 @@ import time
 import unittest
 
 from helpers.leftovers import Watch
-from helpers.local import RUNTIMES, document, program, sandboxrun
+from helpers.local import RUNTIMES, document, need_root, program, sandboxrun
 
 HEAD = "apiVersion: sandboxrun.dev/v1alpha1\nkind: SandboxRun\n"
 MIB = 1 << 20
 
 
 def setUpModule():
-    if os.geteuid() != 0:
-        raise unittest.SkipTest("needs root to make jails")
+    need_root()
 
 
 def run(*args, **kwargs):

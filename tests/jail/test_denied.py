@@ -10,15 +10,14 @@ import pty
 import select
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
 from helpers import jailer_protocol as protocol
 from helpers.cgroup_tree import processes_below, sandboxes_below
-from helpers.local import PATIENCE, RUNTIMES, document, program, run_status
+from helpers.deny import denying
+from helpers.local import PATIENCE, RUNTIMES, document, need_root, program, run_status
 
-DENY = os.path.join(os.path.dirname(os.path.abspath(protocol.__file__)), "deny.py")
 PARENT = "sandboxrun-denied"
 # Other jailers of this machine have other parents, and so must have other uids.
 OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100200000")
@@ -86,8 +85,7 @@ for name in ("numpy", "pandas", "scipy.stats", "matplotlib.pyplot", "requests"):
 
 
 def setUpModule():
-    if os.geteuid() != 0:
-        raise unittest.SkipTest("needs root to make jails")
+    need_root()
 
 
 def new_jailer(**options):
@@ -375,8 +373,7 @@ class TestListener(unittest.TestCase):
         for rule, text in ((f"sendmsg:2={MSG_NOSIGNAL}", "hand over"),
                            (f"sendmsg:2={MSG_NOSIGNAL}!0", "did not come"),
                            (f"ioctl:1={SECCOMP_IOCTL_NOTIF_ID_VALID:#x}", "listener")):
-            with self.subTest(rule=rule), new_jailer(
-                    wrapper=(sys.executable, DENY, rule, "--")) as jailer:
+            with self.subTest(rule=rule), new_jailer(wrapper=denying(rule)) as jailer:
                 result = jailer.run("print('ran')")
                 self.assertFalse(result.created)
                 self.assertEqual(result.refused["lock"], "seccomp", result.refused)

@@ -8,16 +8,15 @@ import os
 import pty
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
 from helpers import jailer_protocol as protocol
+from helpers.deny import denying
 from helpers.leftovers import interfaces, mounts
-from helpers.local import PATIENCE, RUNTIMES, document, program, sandboxrun
+from helpers.local import PATIENCE, RUNTIMES, document, need_root, program, sandboxrun
 
-DENY = os.path.join(os.path.dirname(os.path.abspath(protocol.__file__)), "deny.py")
 OPTIONS = ("--cgroup-parent", "sandboxrun-doctor", "--uid-base", "2300000000")
 NAMES = {
     "root", "capability.sys-admin", "capability.setpcap", "limit.open-files", "limit.core-file",
@@ -37,8 +36,7 @@ CAPABILITIES = ("sys_admin", "sys_chroot", "setuid", "setgid", "setpcap", "kill"
 
 
 def setUpModule():
-    if os.geteuid() != 0:
-        raise unittest.SkipTest("needs root to make jails")
+    need_root()
 
 
 def cgroup_mounts():
@@ -72,10 +70,6 @@ def in_private_mounts(*commands):
 
 def without_capability(name):
     return ("setpriv", f"--bounding-set=-{name}", "--")
-
-
-def denying(*rules):
-    return (sys.executable, DENY, *rules, "--")
 
 
 class DoctorCase(unittest.TestCase):
@@ -316,7 +310,7 @@ class TestTrial(DoctorCase):
         real = program("sandboxrun-jailer")
         with open(path, "w", encoding="utf-8") as file:
             file.write(f'#!/bin/sh\ncase "$*" in *--check*) exec {real} "$@" ;; esac\n'
-                       f'exec {sys.executable} {DENY} sethostname -- {real} "$@"\n')
+                       f'exec {" ".join(denying("sethostname"))} {real} "$@"\n')
         os.chmod(path, 0o755)
         done = doctor("-o", "json", "--jailer", path)
         self.assertEqual(done.returncode, 1, done.stderr)

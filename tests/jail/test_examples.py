@@ -9,14 +9,13 @@ import unittest
 
 from helpers import expectations
 from helpers.leftovers import Watch
-from helpers.local import ROOT, RUNTIMES, document, program, sandboxrun
+from helpers.local import ROOT, RUNTIMES, document, need_root, program, sandboxrun
 
 EXAMPLES = sorted(glob.glob(os.path.join(ROOT, "examples", "*.yaml")))
 
 
 def setUpModule():
-    if os.geteuid() != 0:
-        raise unittest.SkipTest("needs root to make jails")
+    need_root()
 
 
 class TestExamples(unittest.TestCase):

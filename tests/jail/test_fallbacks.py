@@ -4,14 +4,13 @@ clear where it can't. Each call is refused to see it."""
 
 import errno
 import os
-import sys
 import unittest
 
 from helpers import jailer_protocol as protocol
 from helpers.cgroup_tree import parent_is_gone
-from helpers.local import RUNTIMES, program
+from helpers.deny import denying
+from helpers.local import RUNTIMES, need_root, program
 
-DENY = os.path.join(os.path.dirname(os.path.abspath(protocol.__file__)), "deny.py")
 PARENT = "sandboxrun-fallbacks"
 # Other jailers of this machine have other parents, and so must have other uids.
 OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100600000")
@@ -44,12 +43,15 @@ print("refused")
 """
 
 
+def setUpModule():
+    need_root()
+
+
 def without(rule):
     return protocol.Jailer(program("sandboxrun-jailer"), RUNTIMES, *OPTIONS,
-                           wrapper=(sys.executable, DENY, rule, "--"))
+                           wrapper=denying(rule))
 
 
-@unittest.skipUnless(os.geteuid() == 0, "needs root to make jails")
 class TestDoneWithout(unittest.TestCase):
     def test_the_flag_of_the_listener(self):
         """Before Linux 5.19 the kernel doesn't know it, which is EINVAL and nothing else."""
@@ -70,7 +72,6 @@ class TestDoneWithout(unittest.TestCase):
                 self.assertIn("sandboxes have no Landlock", jailer.log_text())
 
 
-@unittest.skipUnless(os.geteuid() == 0, "needs root to make jails")
 class TestNeeded(unittest.TestCase):
     def refusal(self, call, at_start):
         if at_start:

@@ -3,17 +3,16 @@
 
 import os
 import shutil
-import sys
 import tempfile
 import time
 import unittest
 
 from helpers import jailer_protocol as protocol
 from helpers.cgroup_tree import parent_is_gone, sandboxes_below
+from helpers.deny import denying
 from helpers.jailer_process import children_of, descriptors_of
 from helpers.local import RUNTIMES, program
 
-DENY = os.path.join(os.path.dirname(os.path.abspath(protocol.__file__)), "deny.py")
 PARENT = "sandboxrun-locks"
 # Other jailers of this machine have other parents, and so must have other uids.
 OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100000000")
@@ -62,10 +61,10 @@ AT_START = [
 ]
 
 
-def denying(rule):
+def jailer_without(rule):
     """A jailer for which the system call fails, and for its children."""
     return protocol.Jailer(program("sandboxrun-jailer"), RUNTIMES, *OPTIONS,
-                           wrapper=(sys.executable, DENY, rule, "--"))
+                           wrapper=denying(rule))
 
 
 class TestLocks(unittest.TestCase):
@@ -91,7 +90,7 @@ class TestLocks(unittest.TestCase):
 
     def test_each_lock_is_named_when_it_can_not_be_set(self):
         for rule, lock, text in CASES:
-            with self.subTest(rule=rule), denying(rule) as jailer:
+            with self.subTest(rule=rule), jailer_without(rule) as jailer:
                 self.check_refused(jailer, lock, text)
                 self.assertEqual(jailer.stop(), 0)
             self.assertTrue(parent_is_gone(PARENT))
@@ -100,12 +99,12 @@ class TestLocks(unittest.TestCase):
         for rule, text in AT_START:
             with self.subTest(rule=rule):
                 with self.assertRaisesRegex(RuntimeError, text):
-                    denying(rule).__enter__()
+                    jailer_without(rule).__enter__()
             self.assertTrue(parent_is_gone(PARENT))
 
     def test_the_wrapper_itself_changes_nothing(self):
         # A call that nobody makes: the cases above fail for their own reason.
-        with denying("signalfd4:0=77") as jailer:
+        with jailer_without("signalfd4:0=77") as jailer:
             self.assertEqual(jailer.run("print('ran')").stdout, b"ran\n")
 
     def test_a_cgroup_that_can_not_be_made(self):

@@ -3,15 +3,13 @@
 must go on to do."""
 
 import errno
-import os
-import sys
 import unittest
 
 from helpers import jailer_protocol as protocol
 from helpers.cgroup_tree import sandboxes_below
-from helpers.local import RUNTIMES, program, run_json
+from helpers.deny import denying
+from helpers.local import RUNTIMES, need_root, program, run_json
 
-DENY = os.path.join(os.path.dirname(os.path.abspath(protocol.__file__)), "deny.py")
 PARENT = "sandboxrun-landlock"
 # Other jailers of this machine have other parents, and so must have other uids.
 OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100400000")
@@ -32,8 +30,7 @@ def new_jailer(**options):
 
 
 def setUpModule():
-    if os.geteuid() != 0:
-        raise unittest.SkipTest("needs root to make jails")
+    need_root()
     with new_jailer() as jailer:
         global abi
         abi = jailer.hello["landlock_abi"]
@@ -134,8 +131,7 @@ except OSError as error:
 class TestLock(unittest.TestCase):
     def test_it_is_named_when_it_can_not_be_set(self):
         for rule, text in CASES:
-            with self.subTest(rule=rule), new_jailer(
-                    wrapper=(sys.executable, DENY, rule, "--")) as jailer:
+            with self.subTest(rule=rule), new_jailer(wrapper=denying(rule)) as jailer:
                 result = jailer.run("print('ran')")
                 self.assertFalse(result.created)
                 self.assertEqual(result.refused["lock"], "landlock", result.refused)

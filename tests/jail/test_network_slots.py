@@ -16,6 +16,7 @@ import unittest
 from helpers import jailer_protocol as protocol
 from helpers import slots
 from helpers.jailer_process import children_of
+from helpers.local import need_root
 from helpers.slots import PUBLIC4, PUBLIC6, Jailer, World
 
 EPERM, EACCES, ESTALE = 1, 13, 116
@@ -42,8 +43,7 @@ SLEEP = "import time\nprint('here', flush=True)\ntime.sleep(60)"
 
 
 def setUpModule():
-    if os.geteuid() != 0:
-        raise unittest.SkipTest("needs root to make jails")
+    need_root()
 
 
 def probe(jailer, *targets, egress=b"", code=PROBE):

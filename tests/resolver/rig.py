@@ -2,7 +2,6 @@
 """The real resolver between a jailer and name servers that tests play, in a network of its own."""
 
 import contextlib
-import ctypes
 import json
 import os
 import shutil
@@ -17,19 +16,16 @@ import urllib.request
 
 import wire
 from helpers.local import program
+from helpers.netns import new_network
 from upstream import Upstream
 
 RANGE4, RANGE6 = "198.19.192.0", "fd53:6272::"
 METRICS = "127.0.0.1:9201"
-CLONE_NEWNET = 0x40000000
 
 
 def enter_network():
     """A network namespace for this process, with nothing but a loopback that has everything."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWNET) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), "unshare")
+    new_network()
     lines = ["link set lo up", "addr add 198.19.192.0/24 dev lo", "addr add 203.0.113.9/32 dev lo",
              f"route add local {RANGE6}/112 dev lo"]
     subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), text=True, check=True)

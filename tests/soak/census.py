@@ -21,6 +21,8 @@ import re
 import tempfile
 import time
 
+from helpers.leftovers import files_of, slab_objects
+
 UIDS = range(2_100_200_000, 2_100_200_000 + 65536)
 PARENT = "sandboxrun-soak"
 OWN_PREFIX = "sandboxrun-soak-"  # of the directory in which this test's own files are
@@ -104,15 +106,9 @@ def files():
     found = {f"{place}/{name}" for place in ("/run", "/dev/shm") for name in os.listdir(place)
              if "sandboxrun" in name}
     own = tempfile.gettempdir()
-    for place in {"/tmp", "/var/tmp", "/dev/shm", "/run", own}:
-        for entry in os.scandir(place):
-            try:
-                uid = entry.stat(follow_symlinks=False).st_uid
-            except OSError:
-                continue
-            if uid in UIDS or (place == own and OWN_PREFIX in own):
-                found.add(entry.path)
-    return found
+    if OWN_PREFIX in own:
+        found |= {entry.path for entry in os.scandir(own)}
+    return found | files_of(UIDS, {"/tmp", "/var/tmp", "/dev/shm", "/run", own})
 
 
 def keys():
@@ -233,19 +229,6 @@ def dying_v2():
         if fields[fields.index("-") + 1] == "cgroup2":
             stat = dict(line.split() for line in lines(fields[4] + "/cgroup.stat"))
             return int(stat["nr_dying_descendants"])
-    return None
-
-
-def slab_objects(cache):
-    """Objects in use. What is kept per processor counts as used, so that goes back first."""
-    try:
-        with open(f"/sys/kernel/slab/{cache}/shrink", "w", encoding="ascii") as file:
-            file.write("1")
-    except OSError:
-        pass
-    for line in lines("/proc/slabinfo"):
-        if line.startswith(cache + " "):
-            return int(line.split()[1])
     return None
 
 

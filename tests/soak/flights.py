@@ -157,7 +157,6 @@ class Flights:
             self.turn(until)
             if until and time.monotonic() >= until:
                 break
-        return launches
 
     def turn(self, until=None):
         now = time.monotonic()

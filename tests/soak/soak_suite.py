@@ -17,14 +17,14 @@ import cluster_part
 import parts
 from flights import Tally
 from helpers import controlplane
+from helpers.local import FULL
 
 SHORT_RUNS, FULL_RUNS = 500, 10_000
 STEADY_SHARE, KILLED_SHARE = 0.55, 0.2  # and the rest through a cluster
 
 
 def number_of_runs():
-    full = os.environ.get("SANDBOXRUN_TEST_FULL") == "1"
-    return int(os.environ.get("SOAK_RUNS", FULL_RUNS if full else SHORT_RUNS))
+    return int(os.environ.get("SOAK_RUNS", FULL_RUNS if FULL else SHORT_RUNS))
 
 
 class Step(unittest.TestCase):
