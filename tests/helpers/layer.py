@@ -51,6 +51,9 @@ def main(argv):
 
     # A shell has what it starts in the background ignore it, and so would all that tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # So does nohup; a handler stays with this process, and what it starts has the default.
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
     # Tests say `from helpers import ...`.
     sys.path[0] = str(TESTS)
