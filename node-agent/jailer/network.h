@@ -63,9 +63,8 @@ struct network_lease {
     /* Called once after network_release(): denied is complete, or known is false. */
     void (*released)(void *arg);
     void *arg;
-    bool known;
+    bool known, more_names;
     struct nft_denied denied;
-    bool more_names;
     uint32_t name_count;
     struct proto_denied_name names[PROTO_MAX_DENIED_NAMES];
 };
@@ -95,15 +94,13 @@ struct network {
     bool shared;
     struct net_started started;
     struct resolver_link resolver;
-    struct network_helper rules; /* net_helper.h */
-    struct network_helper maker; /* slot_maker.h */
+    struct network_helper rules, maker; /* net_helper.h, slot_maker.h */
     uint64_t maker_since_ns;
     struct deadline again;
     uint64_t not_before_ns; /* of a new start */
     uint64_t last_generation;
     uint32_t allows; /* on the way */
-    struct network_lease *queue;
-    struct network_lease **queue_end;
+    struct network_lease *queue, **queue_end;
     struct slot slots[NET_MAX_SLOTS];
 };
 
