@@ -20,7 +20,7 @@ import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from helpers.controlplane import BIN, ControlPlane, ControlPlaneError  # noqa: E402
+from helpers.controlplane import BIN, ControlPlane, ControlPlaneError, Etcd  # noqa: E402
 
 NAMESPACE = "sandboxrun-system"
 NODE_CLAIM = "authentication.kubernetes.io/node-name"
@@ -354,6 +354,37 @@ class Life(unittest.TestCase):
         self.plane.start()
         self.plane.get("configmap", "kept")
 
+    def test_etcd_of_its_own_goes_and_comes_back(self):
+        # A Unix socket's address is short, other than that of the directory of the data.
+        etcd = Etcd(self.plane.dir, f"unix://{self.dir}/etcd")
+        self.addCleanup(etcd.kill)
+        etcd.start()
+        self.plane.args += ["--etcd", etcd.url]
+        before = self.plane.start()
+        self.plane.kubectl("create", "configmap", "kept", "--from-literal=a=b")
+        etcd.kill()
+        done = self.plane.kubectl("create", "configmap", "lost", "--request-timeout=1s",
+                                  check=False)
+        self.assertNotEqual(done.returncode, 0)
+        etcd.start()
+        wait_until("an answer", lambda: self.plane.kubectl(
+            "get", "configmap", "kept", "--request-timeout=5s", check=False).returncode == 0)
+        self.assertEqual(self.plane.pid, before["pid"])
+        self.plane.kill()
+        self.plane.start()
+        self.assertEqual(self.plane.get("configmap", "kept")["data"], {"a": "b"})
+        self.plane.kubectl("create", "configmap", "after")
+
+    def test_an_address_is_in_the_certificate(self):
+        self.plane.args += ["--address", "127.0.0.9"]
+        self.plane.start()
+        context = ssl.create_default_context(cafile=self.plane.ca_file)
+        with self.assertRaises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(f"https://127.0.0.9:{self.plane.port}/", timeout=10,
+                                   context=context)
+        self.addCleanup(caught.exception.close)
+        self.assertIn(caught.exception.code, (401, 403))
+
     def test_pause_and_resume(self):
         self.plane.start()
         self.plane.pause()
@@ -408,6 +439,8 @@ class Life(unittest.TestCase):
             (2, "Usage", []),
             (2, "not defined: -no-such", ["start", "--no-such"]),
             (1, "use --dir", ["start"]),
+            (1, "is no IP address", ["start", "--dir", empty, "--address", "here"]),
+            (1, "--listen is missing", ["etcd", "--dir", empty]),
             (1, "no control plane is running", ["kubeconfig", "--dir", empty, "--user", "a",
                                                 "--out", "b"]),
             (1, "one of --service-account and --user", ["kubeconfig", "--dir", empty]),

@@ -31,37 +31,25 @@ class ControlPlaneError(Exception):
     """Something of the control plane failed; the text says what, with the end of its log."""
 
 
-class ControlPlane:
-    """One API server with its own directory.
+class Server:
+    """A server of the control plane with a directory; it says when it is ready.
 
-    audit: keep a record of every request, for audit_events().
-    controllers: run those for namespaces, garbage, ClusterRole aggregation, service accounts.
-    args: more flags of `controlplane start`; after "--", flags of kube-apiserver.
+    name: what its errors and its log call it.
+    inside: words before its command, such as those that enter a network namespace.
     """
 
-    def __init__(self, directory, *, audit=False, controllers=True, args=()):
+    def __init__(self, directory, name, command, inside=()):
         self.dir = os.path.abspath(directory)
         os.makedirs(self.dir, exist_ok=True)
-        self.log_path = os.path.join(self.dir, "controlplane.log")
-        self.args = [f"--audit={str(audit).lower()}",
-                     f"--controllers={str(controllers).lower()}", *args]
-        self.kubeconfigs = {}
-        self.ready = None
+        self.name = name
+        self.log_path = os.path.join(self.dir, f"{name}.log")
+        self.command, self.inside = list(command), list(inside)
         self.child = None
 
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *exception):
-        self.stop()
-
-    # ---- life
-
-    def start(self, timeout=60):
-        """Returns when the server is ready; what `controlplane start` has published."""
+    def launch(self, timeout):
+        """Returns when the server is ready; what it has to say then."""
         if self.running():
-            raise ControlPlaneError(f"the control plane in {self.dir} is running already")
+            raise ControlPlaneError(f"{self.name} in {self.dir} is running already")
         for name in ("controlplane", "kubectl"):
             if not os.access(self.program(name), os.X_OK):
                 raise ControlPlaneError(f"{self.program(name)} is missing: run {BUILD}")
@@ -71,20 +59,20 @@ class ControlPlane:
                 # A session of its own: an interrupt at the terminal is for the tests, which then
                 # end their processes in order. Its stdin ends with us.
                 self.child = subprocess.Popen(
-                    [self.program("controlplane"), "start", "--dir", self.dir,
-                     "--ready-fd", str(writer), "--exit-with-stdin", *self.args],
+                    [*self.inside, self.program("controlplane"), *self.command, "--dir", self.dir,
+                     "--ready-fd", str(writer), "--exit-with-stdin", *self.arguments()],
                     stdin=subprocess.PIPE, stdout=log, stderr=log, pass_fds=(writer,), cwd="/",
                     start_new_session=True)
             os.close(writer)
             writer = -1
-            content = self._read_ready(reader, timeout)
+            return self._read_ready(reader, timeout)
         finally:
             os.close(reader)
             if writer >= 0:
                 os.close(writer)
-        self.ready = json.loads(content)
-        self.kubeconfigs.update(self.ready["kubeconfigs"])
-        return self.ready
+
+    def arguments(self):
+        return []
 
     def _read_ready(self, reader, timeout):
         """The server writes once and closes; without a word it has failed."""
@@ -94,7 +82,7 @@ class ControlPlane:
             left = end - time.monotonic()
             if left <= 0 or not select.select([reader], [], [], left)[0]:
                 self.kill()
-                raise self._error(f"the control plane is not ready after {timeout} s")
+                raise self._error(f"{self.name} is not ready after {timeout} s")
             part = os.read(reader, 65536)
             if part:
                 content += part
@@ -102,7 +90,7 @@ class ControlPlane:
             if content:
                 return content
             status = self._reap(10)
-            raise self._error(f"the control plane ended with status {status} before it was ready")
+            raise self._error(f"{self.name} ended with status {status} before it was ready")
 
     def running(self):
         return self.child is not None and self.child.poll() is None
@@ -118,9 +106,9 @@ class ControlPlane:
             status = self._reap(timeout)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise self._error(f"the control plane has not ended within {timeout} s") from None
+            raise self._error(f"{self.name} has not ended within {timeout} s") from None
         if status != 0:
-            raise self._error(f"the control plane ended with status {status}")
+            raise self._error(f"{self.name} ended with status {status}")
 
     def kill(self):
         """Ends the server as a crash would: no request is finished, no connection is closed."""
@@ -141,6 +129,67 @@ class ControlPlane:
         self.child = None
         return status
 
+    @property
+    def pid(self):
+        return self.child.pid
+
+    def program(self, name):
+        return os.path.join(BIN, name)
+
+    def log_tail(self):
+        with open(self.log_path, "rb") as log:
+            size = log.seek(0, os.SEEK_END)
+            log.seek(max(0, size - LOG_TAIL_BYTES))
+            return log.read().decode(errors="replace")
+
+    def _error(self, message):
+        return ControlPlaneError(f"{message}\nThe end of {self.log_path}:\n{self.log_tail()}")
+
+
+class Etcd(Server):
+    """An etcd of its own, for a ControlPlane with args=["--etcd", url]; for whoever ends it by
+    itself, or cuts it off. url: where it listens, without TLS. It has its data in the directory of
+    the control plane."""
+
+    def __init__(self, directory, url, inside=()):
+        super().__init__(directory, "etcd", ("etcd", "--listen", url), inside)
+        self.url = url
+
+    def start(self, timeout=60):
+        self.launch(timeout)
+
+
+class ControlPlane(Server):
+    """One API server with its own directory.
+
+    audit: keep a record of every request, for audit_events().
+    controllers: run those for namespaces, garbage, ClusterRole aggregation, service accounts.
+    args: more flags of `controlplane start`; after "--", flags of kube-apiserver.
+    """
+
+    def __init__(self, directory, *, audit=False, controllers=True, args=()):
+        super().__init__(directory, "controlplane", ("start",))
+        self.args = [f"--audit={str(audit).lower()}",
+                     f"--controllers={str(controllers).lower()}", *args]
+        self.kubeconfigs = {}
+        self.ready = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exception):
+        self.stop()
+
+    def start(self, timeout=60):
+        """Returns when the server is ready; what `controlplane start` has published."""
+        self.ready = json.loads(self.launch(timeout))
+        self.kubeconfigs.update(self.ready["kubeconfigs"])
+        return self.ready
+
+    def arguments(self):
+        return self.args
+
     # ---- what clients have to know
 
     @property
@@ -154,13 +203,6 @@ class ControlPlane:
     @property
     def ca_file(self):
         return self.ready["caFile"]
-
-    @property
-    def pid(self):
-        return self.child.pid
-
-    def program(self, name):
-        return os.path.join(BIN, name)
 
     def kubeconfig(self, user="admin"):
         """The file of a user: admin, alice, or one made by the functions below."""
@@ -245,12 +287,3 @@ class ControlPlane:
         with open(os.path.join(self.dir, "audit.log"), encoding="utf-8") as log:
             # The last line may be half written.
             return [json.loads(line) for line in log if line.endswith("\n")]
-
-    def log_tail(self):
-        with open(self.log_path, "rb") as log:
-            size = log.seek(0, os.SEEK_END)
-            log.seek(max(0, size - LOG_TAIL_BYTES))
-            return log.read().decode(errors="replace")
-
-    def _error(self, message):
-        return ControlPlaneError(f"{message}\nThe end of {self.log_path}:\n{self.log_tail()}")

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -22,6 +23,21 @@ const (
 	etcdElectionMilliseconds = 100
 )
 
+// etcdOptions are those of an etcd of ours, in the API server's process or in its own.
+type etcdOptions struct {
+	listen     string // "": on a Unix socket
+	fsync      bool
+	quotaBytes int64
+}
+
+func (o *etcdOptions) addTo(flags *flag.FlagSet) {
+	flags.BoolVar(&o.fsync, "fsync", false,
+		"let etcd wait for the disk: for tests of a crash of the whole machine, and slow")
+	flags.Int64Var(&o.quotaBytes, "etcd-quota-bytes", 0,
+		"size at which etcd refuses writes; 0 is etcd's default of 2 GiB")
+}
+
+// etcdServer is one of ours, or stands for that of another process: then only URL is set.
 type etcdServer struct {
 	etcd     *embed.Etcd
 	logLevel zap.AtomicLevel
@@ -30,7 +46,7 @@ type etcdServer struct {
 }
 
 // startEtcd returns when etcd serves.
-func startEtcd(ctx context.Context, dir statedir.Dir, options *startOptions) (*etcdServer, error) {
+func startEtcd(ctx context.Context, dir statedir.Dir, options *etcdOptions) (*etcdServer, error) {
 	server := &etcdServer{}
 	if err := server.start(ctx, dir, options); err != nil {
 		server.Stop()
@@ -39,7 +55,7 @@ func startEtcd(ctx context.Context, dir statedir.Dir, options *startOptions) (*e
 	return server, nil
 }
 
-func (s *etcdServer) start(ctx context.Context, dir statedir.Dir, options *startOptions) error {
+func (s *etcdServer) start(ctx context.Context, dir statedir.Dir, options *etcdOptions) error {
 	config, err := s.configure(dir, options)
 	if err != nil {
 		return err
@@ -59,7 +75,7 @@ func (s *etcdServer) start(ctx context.Context, dir statedir.Dir, options *start
 	}
 }
 
-func (s *etcdServer) configure(dir statedir.Dir, options *startOptions) (*embed.Config, error) {
+func (s *etcdServer) configure(dir statedir.Dir, options *etcdOptions) (*embed.Config, error) {
 	if err := os.MkdirAll(dir.EtcdSockets(), 0o700); err != nil {
 		return nil, err
 	}
@@ -70,8 +86,13 @@ func (s *etcdServer) configure(dir statedir.Dir, options *startOptions) (*embed.
 		return nil, err
 	}
 	through := fmt.Sprintf("/proc/self/fd/%d", s.sockets.Fd())
-	client := url.URL{Scheme: "unix", Path: filepath.Join(through, "client")}
+	client := &url.URL{Scheme: "unix", Path: filepath.Join(through, "client")}
 	peer := url.URL{Scheme: "unix", Path: filepath.Join(through, "peer")}
+	if options.listen != "" {
+		if client, err = url.Parse(options.listen); err != nil {
+			return nil, err
+		}
+	}
 	s.URL = client.String()
 
 	logging := zap.NewProductionConfig()
@@ -85,7 +106,7 @@ func (s *etcdServer) configure(dir statedir.Dir, options *startOptions) (*embed.
 	config := embed.NewConfig()
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger)
 	config.Dir = dir.Etcd()
-	config.ListenClientUrls = []url.URL{client}
+	config.ListenClientUrls = []url.URL{*client}
 	config.ListenPeerUrls = []url.URL{peer}
 	// Nobody is to use what is advertised. It has to look like an address, and the peer's is stored
 	// in the data and must not change with the next start.
@@ -95,12 +116,17 @@ func (s *etcdServer) configure(dir statedir.Dir, options *startOptions) (*embed.
 	config.TickMs = etcdTickMilliseconds
 	config.ElectionMs = etcdElectionMilliseconds
 	config.UnsafeNoFsync = !options.fsync
-	config.QuotaBackendBytes = options.etcdQuotaBytes
+	config.QuotaBackendBytes = options.quotaBytes
 	return config, nil
 }
 
 // Err delivers what ends etcd before its time.
-func (s *etcdServer) Err() <-chan error { return s.etcd.Err() }
+func (s *etcdServer) Err() <-chan error {
+	if s.etcd == nil {
+		return nil
+	}
+	return s.etcd.Err()
+}
 
 // Stop ends etcd and waits for it.
 func (s *etcdServer) Stop() {

@@ -6,8 +6,9 @@
 // reverse one:
 //
 //   - etcd, embedded, on a Unix socket in a directory for its owner only: nobody else on the
-//     machine reaches the data past the API server;
-//   - kube-apiserver, on 127.0.0.1 with TLS, RBAC, service account tokens and the default
+//     machine reaches the data past the API server. With --etcd it is another process's, and this
+//     one outlives its end;
+//   - kube-apiserver, on 127.0.0.1 (with --address on every address) with TLS, RBAC, service account tokens and the default
 //     admission plugins;
 //   - the controllers of kube-controller-manager without which an API server alone behaves
 //     unlike a cluster: aggregation of ClusterRoles, deletion of namespaces, garbage collection by
@@ -21,6 +22,9 @@
 // stderr. SIGTERM and SIGINT end it in order; with --exit-with-stdin so does the end of its
 // standard input, which comes when the program that started it dies.
 //
+// `controlplane etcd` is that etcd alone, for tests that end it by itself or cut it off: it listens at
+// an address, without TLS, so it belongs into a network namespace of the test's own.
+//
 // `controlplane kubeconfig` speaks to a running one as its administrator.
 package main
 
@@ -33,6 +37,7 @@ import (
 
 const usage = `Usage:
   controlplane start --dir DIR [FLAGS] [-- KUBE-APISERVER-FLAGS]
+  controlplane etcd --dir DIR --listen URL [FLAGS]
   controlplane kubeconfig --dir DIR (--service-account NS/NAME | --user NAME) --out FILE [FLAGS]
 
 Use "controlplane COMMAND --help" for the flags of a command.
@@ -54,6 +59,8 @@ func run(args []string) int {
 	switch args[0] {
 	case "start":
 		err = start(args[1:])
+	case "etcd":
+		err = etcdAlone(args[1:])
 	case "kubeconfig":
 		err = kubeconfig(args[1:])
 	case "help", "--help", "-h":

@@ -24,11 +24,12 @@ const stopTimeout = 10 * time.Second
 type startOptions struct {
 	dir            string
 	port           int
+	address        string
+	etcdURL        string
+	etcd           etcdOptions
 	readyFD        int
 	readyTimeout   time.Duration
 	exitWithStdin  bool
-	fsync          bool
-	etcdQuotaBytes int64
 	controllers    bool
 	audit          bool
 	verbosity      int
@@ -41,21 +42,25 @@ func parseStart(args []string) (*startOptions, error) {
 	flags.StringVar(&options.dir, "dir", "", "directory of keys, data and kubeconfigs (required)")
 	flags.IntVar(&options.port, "port", 0,
 		"port on 127.0.0.1; 0 takes the port of the last start, or a free one")
+	flags.StringVar(&options.address, "address", "",
+		"serve on every address of the network namespace, of which this one is in the certificate")
+	flags.StringVar(&options.etcdURL, "etcd", "",
+		"URL of an etcd that another process runs (controlplane etcd), instead of an own one")
+	options.etcd.addTo(flags)
 	flags.IntVar(&options.readyFD, "ready-fd", -1,
 		"descriptor that gets the content of ready.json when the server is ready, and is closed")
 	flags.DurationVar(&options.readyTimeout, "ready-timeout", time.Minute,
 		"give up when the server is not ready after this time")
 	flags.BoolVar(&options.exitWithStdin, "exit-with-stdin", false, "stop at the end of stdin")
-	flags.BoolVar(&options.fsync, "fsync", false,
-		"let etcd wait for the disk: for tests of a crash of the whole machine, and slow")
-	flags.Int64Var(&options.etcdQuotaBytes, "etcd-quota-bytes", 0,
-		"size at which etcd refuses writes; 0 is etcd's default of 2 GiB")
 	flags.BoolVar(&options.controllers, "controllers", true,
 		"run the controllers for namespaces, garbage, ClusterRole aggregation, service accounts")
 	flags.BoolVar(&options.audit, "audit", false, "write DIR/audit.log, one line per request")
 	flags.IntVar(&options.verbosity, "v", 0, "verbosity of the API server's log")
 	if err := parse(flags, args); err != nil {
 		return nil, err
+	}
+	if options.address != "" && net.ParseIP(options.address) == nil {
+		return nil, fmt.Errorf("--address %q is no IP address", options.address)
 	}
 	options.apiServerFlags = flags.Args()
 	return options, nil
@@ -68,14 +73,8 @@ func start(args []string) error {
 	}
 	began := time.Now()
 
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	ctx, stop := untilTold(options.exitWithStdin)
 	defer stop()
-	if options.exitWithStdin {
-		go func() {
-			_, _ = io.Copy(io.Discard, os.Stdin)
-			stop()
-		}()
-	}
 
 	dir, err := statedir.Open(options.dir)
 	if err != nil {
@@ -89,15 +88,31 @@ func start(args []string) error {
 	if err := dir.RemoveReady(); err != nil {
 		return err
 	}
-	if err := dir.PKI().Ensure(servingNames, servingAddresses); err != nil {
+	host, addresses := "127.0.0.1", servingAddresses
+	if options.address != "" {
+		host, addresses = "0.0.0.0", append(addresses, net.ParseIP(options.address))
+	}
+	if err := dir.PKI().Ensure(servingNames, addresses); err != nil {
 		return err
 	}
-	listener, port, err := dir.Listen(options.port)
+	listener, port, err := dir.Listen(host, options.port)
 	if err != nil {
 		return err
 	}
 	return serve(ctx, &plane{dir: dir, options: options, listener: listener, port: port,
 		began: began})
+}
+
+// untilTold gives a context that ends with SIGTERM or SIGINT, and if wanted with the end of stdin.
+func untilTold(exitWithStdin bool) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	if exitWithStdin {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			stop()
+		}()
+	}
+	return ctx, stop
 }
 
 // plane is what a start has found and made before its parts run.
@@ -116,9 +131,12 @@ func (p *plane) server() string {
 // serve runs the parts until ctx ends or one of them fails. The API server has a context of its
 // own, since it has to end before etcd, and the controllers before the API server.
 func serve(ctx context.Context, p *plane) error {
-	etcd, err := startEtcd(ctx, p.dir, p.options)
-	if err != nil {
-		return unlessStopped(ctx, err)
+	etcd := &etcdServer{URL: p.options.etcdURL}
+	if etcd.URL == "" {
+		var err error
+		if etcd, err = startEtcd(ctx, p.dir, &p.options.etcd); err != nil {
+			return unlessStopped(ctx, err)
+		}
 	}
 	serverCtx, stopServer := context.WithCancel(context.Background())
 	defer stopServer()
@@ -195,13 +213,18 @@ func (p *plane) announce(ready *statedir.Ready) error {
 	if err != nil {
 		return err
 	}
-	if p.options.readyFD < 0 {
+	return tell(p.options.readyFD, content)
+}
+
+// tell writes to whoever waits at the descriptor, if there is one, and closes it.
+func tell(readyFD int, content []byte) error {
+	if readyFD < 0 {
 		return nil
 	}
-	file := os.NewFile(uintptr(p.options.readyFD), "ready-fd")
+	file := os.NewFile(uintptr(readyFD), "ready-fd")
 	if file == nil {
-		return fmt.Errorf("--ready-fd %d is no descriptor", p.options.readyFD)
+		return fmt.Errorf("--ready-fd %d is no descriptor", readyFD)
 	}
-	_, err = file.Write(content)
+	_, err := file.Write(content)
 	return errors.Join(err, file.Close())
 }

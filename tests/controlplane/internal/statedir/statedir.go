@@ -82,9 +82,9 @@ func (d Dir) Lock() (*os.File, error) {
 	return file, nil
 }
 
-// Listen binds the port asked for, or the port of the last start, or else a free one, and
+// Listen binds the port asked for at an IPv4 address, or the port of the last start, or else a free one, and
 // remembers it: kubeconfigs stay valid over a restart.
-func (d Dir) Listen(port int) (net.Listener, int, error) {
+func (d Dir) Listen(host string, port int) (net.Listener, int, error) {
 	remembered := port == 0
 	if remembered {
 		last, err := d.lastPort()
@@ -93,7 +93,7 @@ func (d Dir) Listen(port int) (net.Listener, int, error) {
 		}
 		port = last
 	}
-	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	listener, err := net.Listen("tcp4", net.JoinHostPort(host, strconv.Itoa(port)))
 	if err != nil {
 		if remembered && port != 0 {
 			err = fmt.Errorf("the port of the last start: %w (give another one with --port)", err)

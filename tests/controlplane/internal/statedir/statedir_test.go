@@ -38,15 +38,15 @@ func TestTheSecondLockIsRefused(t *testing.T) {
 
 func TestThePortIsRemembered(t *testing.T) {
 	d := opened(t)
-	listener, first, err := d.Listen(0)
+	listener, first, err := d.Listen("127.0.0.1", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := d.Listen(0); err == nil || !strings.Contains(err.Error(), "last start") {
+	if _, _, err := d.Listen("127.0.0.1", 0); err == nil || !strings.Contains(err.Error(), "last start") {
 		t.Errorf("a port in use: %v", err)
 	}
 	listener.Close()
-	listener, second, err := d.Listen(0)
+	listener, second, err := d.Listen("127.0.0.1", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestADamagedPortFileIsAnError(t *testing.T) {
 		if err := os.WriteFile(d.path("port"), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if listener, _, err := d.Listen(0); err == nil {
+		if listener, _, err := d.Listen("127.0.0.1", 0); err == nil {
 			listener.Close()
 			t.Errorf("%q was accepted", content)
 		}
