@@ -13,9 +13,9 @@ import socket
 import threading
 import time
 import unittest
-from urllib.parse import urlsplit
 
-from helpers.cluster import NAMESPACE, Cluster, Node, free_port, http_get, run_document, wait_until
+from helpers.cluster import (NAMESPACE, Cluster, Node, free_port, http_get, reach_by, run_document,
+                             wait_until)
 
 TIMES = ("--lease-duration", "3s", "--lease-renew-interval", "1s")
 WINDOW_S, LOST_S = 1.5, 7.5
@@ -76,13 +76,7 @@ class LeaseNode(Node):
     def __init__(self, cluster, name):
         super().__init__(cluster, name)
         self.cable = Cable(cluster.plane.port)
-        with open(self.kubeconfig, encoding="utf-8") as file:
-            text = file.read()
-        server = cluster.plane.server
-        assert server in text, text
-        moved = urlsplit(server)._replace(netloc=f"127.0.0.1:{self.cable.own_port}").geturl()
-        with open(self.kubeconfig, "w", encoding="utf-8") as file:
-            file.write(text.replace(server, moved))
+        reach_by(self.kubeconfig, cluster.plane.server, "127.0.0.1", self.cable.own_port)
         self.health = free_port()
         cluster.kubectl("apply", "-f", "-", input=json.dumps(
             {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))

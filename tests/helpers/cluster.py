@@ -14,9 +14,11 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.parse
 import urllib.request
 
 from helpers.controlplane import ControlPlane
+from helpers.netns import enter
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.environ.get("SANDBOXRUN_BIN", os.path.join(ROOT, "build/release/bin"))
@@ -40,14 +42,17 @@ def wait_until(what, probe, timeout=20.0, interval=0.02):
 
 
 class Process:
-    """A program with its log in a file; ended by its own pid only."""
+    """A program with its log in a file; ended by its own pid only. network: a process in whose
+    network namespace it is to be."""
 
-    def __init__(self, name, argv, log_dir, unprivileged=False):
+    def __init__(self, name, argv, log_dir, unprivileged=False, network=None):
         self.name = name
         self.log_path = os.path.join(log_dir, f"{name}.log")
         if unprivileged:
             argv = ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups",
                     "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"] + argv
+        if network:
+            argv = enter(network, *argv)
         with open(self.log_path, "ab") as log:
             self.child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                           env={"PATH": os.environ["PATH"]}, cwd="/")
@@ -74,8 +79,21 @@ class Process:
             return log.read()
 
 
+def reach_by(kubeconfig, server, host, port):
+    """Has a kubeconfig lead to the API server by way of another address."""
+    with open(kubeconfig, encoding="utf-8") as file:
+        text = file.read()
+    assert server in text, text
+    moved = urllib.parse.urlsplit(server)._replace(netloc=f"{host}:{port}").geturl()
+    with open(kubeconfig, "w", encoding="utf-8") as file:
+        file.write(text.replace(server, moved))
+
+
 class Node:
     """One node: a jailer, its agent, a socket and a spool between them."""
+
+    runtimes = RUNTIMES
+    network = None
 
     def __init__(self, cluster, name, jailer_args=()):
         self.cluster = cluster
@@ -96,9 +114,9 @@ class Node:
         self.jailer = Process(
             f"{self.name}-jailer",
             [self.cluster.program("sandboxrun-jailer"), "--socket", self.socket,
-             "--peer-uid", str(UID), "--runtimes-dir", RUNTIMES, "--spool-dir", self.spool,
+             "--peer-uid", str(UID), "--runtimes-dir", self.runtimes, "--spool-dir", self.spool,
              *self.jailer_args],
-            self.cluster.dir)
+            self.cluster.dir, network=self.network)
         wait_until(f"the jailer's socket of {self.name}", lambda: self.check_jailer())
 
     def check_jailer(self):
@@ -113,7 +131,7 @@ class Node:
              "--jailer-socket", self.socket, "--spool-dir", self.spool,
              "--kubeconfig", self.kubeconfig, "--output-address", "127.0.0.1:0",
              "--output-host", "127.0.0.1", "--lease-namespace", NAMESPACE, *args],
-            self.cluster.dir, unprivileged=True)
+            self.cluster.dir, unprivileged=True, network=self.network)
 
     def start(self):
         self.start_jailer()

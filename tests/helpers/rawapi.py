@@ -40,7 +40,8 @@ class Answer:
 class RawApi:
     """One connection, kept; as one user of the control plane."""
 
-    def __init__(self, plane, user="admin"):
+    def __init__(self, plane, user="admin", timeout_s=60):
+        self.timeout_s = timeout_s
         view = plane.kubectl("config", "view", "--raw", "-o", "json", user=user)
         config = json.loads(view.stdout)
         self.headers = {"Accept": "application/json"}
@@ -72,7 +73,8 @@ class RawApi:
             path += "?" + urllib.parse.urlencode(query)
         if self.connection is None:
             self.connection = http.client.HTTPSConnection(
-                self.address.hostname, self.address.port, timeout=60, context=self.context)
+                self.address.hostname, self.address.port, timeout=self.timeout_s,
+                context=self.context)
         data = body if body is None or isinstance(body, bytes) else encoded(body)
         headers = dict(self.headers, **({"Content-Type": content_type} if data else {}))
         self.connection.request(method, path, data, headers)

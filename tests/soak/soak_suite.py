@@ -18,6 +18,7 @@ import parts
 from flights import Tally
 from helpers import controlplane
 from helpers.local import FULL
+from helpers.steps import Step
 
 SHORT_RUNS, FULL_RUNS = 500, 10_000
 STEADY_SHARE, KILLED_SHARE = 0.55, 0.2  # and the rest through a cluster
@@ -25,23 +26,6 @@ STEADY_SHARE, KILLED_SHARE = 0.55, 0.2  # and the rest through a cluster
 
 def number_of_runs():
     return int(os.environ.get("SOAK_RUNS", FULL_RUNS if FULL else SHORT_RUNS))
-
-
-class Step(unittest.TestCase):
-    """One line of the layer's output."""
-
-    def __init__(self, name, function):
-        super().__init__("runTest")
-        self.name, self.function = name, function
-
-    def runTest(self):
-        self.function(self)
-
-    def id(self):
-        return self.name
-
-    def __str__(self):
-        return self.name
 
 
 class SoakSuite(unittest.TestSuite):
