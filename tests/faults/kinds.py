@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kinds of faults: what is done to which part, for how long, and what it takes back."""
+
+import dataclasses
+
+from world import LOST_S, SILENT_S
+
+# Long is longer than any time by which something is given up; for what is between controller and
+# API server or behind it there is none but the heartbeat's.
+SHORT_S = (0.8, 2.0)
+LONG_S = (LOST_S + 0.5, LOST_S + 1.5)
+PAST_LEASE_S = (SILENT_S + 0.5, SILENT_S + 2.0)
+DOWN_S = (0.0, 0.8)
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    name: str
+    seconds: tuple
+    begin: object  # called with the world, the target's name, and for how long
+    end: object
+    target: str | None = None  # None: one of the nodes
+    losses: tuple = ()  # reasons that runs of that node may have then
+    family: str | None = None  # the short form has one of each
+
+    @property
+    def of_node(self):
+        return self.target is None
+
+    @property
+    def is_long(self):
+        return self.seconds is LONG_S
+
+
+@dataclasses.dataclass
+class Fault:
+    """One of the plan."""
+
+    kind: Kind
+    target: str
+    at_s: float  # after the begin of its round
+    for_s: float
+
+    def __str__(self):
+        where = f" ({self.target})" if self.kind.of_node else ""
+        return f"{self.kind.name}{where} at {self.at_s:.2f} s for {self.for_s:.2f} s"
+
+    def begin(self, world):
+        self.kind.begin(world, self.target, self.for_s)
+
+    def end(self, world):
+        self.kind.end(world, self.target)
+
+
+def _kill(suffix=""):
+    return (lambda world, target, for_s: world.parts[target + suffix].kill(for_s),
+            lambda world, target: None)  # the world starts it again
+
+
+def _pause(suffix=""):
+    return (lambda world, target, for_s: world.parts[target + suffix].pause(),
+            lambda world, target: world.parts[target + suffix].resume())
+
+
+def _cut(near, to, back):
+    """Of what the part (None: the node) sends to the API server, and of what that sends to it."""
+    def pairs(target):
+        place = near or target
+        return ([(place, "apiserver")] if to else []) + ([("apiserver", place)] if back else [])
+
+    def begin(world, target, _):
+        for pair in pairs(target):
+            world.hub.cut(*pair)
+
+    def end(world, target):
+        for pair in pairs(target):
+            world.hub.mend(*pair)
+    return begin, end
+
+
+def _then_kill(begin, end):
+    """What befalls an agent, which is then killed at its end: it has not told what it has done."""
+    def kill(world, target):
+        world.parts[f"{target}-agent"].kill(0.0)
+        end(world, target)
+    return begin, kill
+
+
+DIRECTIONS = (("both ways between", True, True), ("from", True, False), ("to", False, True))
+LOST_AGENT = ("AgentRestarted",)
+# An agent whose jailer goes ends as well, and tells of what it had.
+LOST_JAILER = ("JailerLost", "AgentRestarted")
+SILENT = ("NodeLost", "AgentRestarted")
+
+
+def _ends():
+    for name in ("controller", "apiserver", "etcd"):
+        yield Kind(f"kill {name}", DOWN_S, *_kill(), name)
+    yield Kind("kill agent", DOWN_S, *_kill("-agent"), None, LOST_AGENT)
+    yield Kind("kill agent, for long", LONG_S, *_kill("-agent"), None, SILENT)
+    yield Kind("kill agent that is cut off", SHORT_S, *_then_kill(*_cut(None, True, True)), None,
+               SILENT)
+    yield Kind("kill agent that is stopped", SHORT_S, *_then_kill(*_pause("-agent")), None, SILENT)
+    yield Kind("kill jailer", DOWN_S, *_kill("-jailer"), None, LOST_JAILER)
+
+
+def _pauses():
+    yield Kind("stop controller", PAST_LEASE_S, *_pause(), "controller")
+    yield Kind("stop agent", SHORT_S, *_pause("-agent"), None, SILENT)
+    yield Kind("stop agent, for long", LONG_S, *_pause("-agent"), None, SILENT)
+    yield Kind("stop jailer", SHORT_S, *_pause("-jailer"))
+
+
+def _cuts():
+    for part, long_s, losses in ((None, LONG_S, SILENT),
+                                 ("controller", PAST_LEASE_S, ()),
+                                 ("etcd", PAST_LEASE_S, ())):
+        word = part or "agent"
+        for direction, to, back in DIRECTIONS:
+            name = f"cut {direction} {word}"
+            cut = _cut(part, to, back)
+            yield Kind(name, SHORT_S, *cut, part, losses)
+            yield Kind(f"{name}, for long", long_s, *cut, part, losses, f"cut {word}")
+
+
+KINDS = [*_ends(), *_pauses(), *_cuts()]

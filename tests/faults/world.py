@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cluster that the faults befall: every part a process, each in a network namespace.
+
+Parts are kept alive as a kubelet would: what has ended is started again, after a while that a fault
+may set. The test shares the API server's namespace.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+from helpers.cgroup_tree import sandboxes_below
+from helpers.cluster import (NAMESPACE, RUNTIMES, Cluster, Node, Process, reach_by,
+                             wait_until)
+from helpers.controlplane import ControlPlane, Etcd
+from helpers.rawapi import RawApi
+from marks import Marks
+from network import Hub
+from spools import Spools
+
+PARENT = "sandboxrun-faults"
+FIRST_UID = 2_100_300_000
+JAILER_OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", str(FIRST_UID), "--max-runs", "16",
+                  "--cpu-capacity", "16", "--memory-capacity", "4Gi")
+NODES = ("node-a", "node-b", "node-c")
+
+# A node is silent after 3 s, and starts nothing 1.5 s after its last renewal. Runs have a timeout
+# of 3 s, so that a node that stays silent counts as lost 1.5 + 3 + 5 s after its last renewal.
+TIMES = ("--lease-duration", "3s", "--lease-renew-interval", "1s")
+SILENT_S, TIMEOUT_S = 3.0, 3
+LOST_S = 1.5 + TIMEOUT_S + 5.0
+
+ETCD_PORT = 2379
+TEND_EVERY_S = 0.02
+
+
+class Part:
+    """A process that is started again when it has ended, by a thread of its own: the others go on
+    whatever a start waits for. start: gives the Process."""
+
+    def __init__(self, name, start):
+        self.name = name
+        self.start = start
+        self.process = None
+        self.down_until = 0.0
+        self.pauses = 0  # under way; a process that is started meanwhile isn't stopped
+        self.lock = threading.RLock()
+        self.over = threading.Event()
+        self.failure = None
+        self.thread = threading.Thread(target=self._keep, name=name, daemon=True)
+
+    def begin(self):
+        self.thread.start()
+
+    def _keep(self):
+        try:
+            while not self.over.wait(TEND_EVERY_S):
+                with self.lock:
+                    if not self.alive() and time.monotonic() >= self.down_until:
+                        self.start_anew()
+        except Exception as problem:  # told by check()
+            self.failure = problem
+
+    def check(self):
+        if self.failure:
+            raise self.failure
+
+    def alive(self):
+        return self.process is not None and self.process.alive()
+
+    def start_anew(self):
+        self.process = self.start()
+
+    def kill(self, down_s):
+        with self.lock:
+            self.down_until = time.monotonic() + down_s
+            if self.process:
+                self.process.kill()
+
+    def pause(self):
+        with self.lock:
+            self.pauses += 1
+            if self.alive():
+                self.process.child.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        with self.lock:
+            self.pauses -= 1
+            if self.pauses == 0 and self.alive():
+                self.process.child.send_signal(signal.SIGCONT)
+
+    def stop(self):
+        """Ends it for good, in order if that works."""
+        self.over.set()
+        if self.thread.ident:
+            self.thread.join()
+        if self.alive():
+            self.process.child.send_signal(signal.SIGCONT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.stop(10)
+        if self.process:
+            self.process.kill()
+
+
+class ServerPart(Part):
+    """One of the control plane; a start returns when it serves."""
+
+    def __init__(self, name, server):
+        super().__init__(name, server.start)
+        self.server = server
+
+    def alive(self):
+        return self.server.running()
+
+    def start_anew(self):
+        self.server.kill()  # what is left of an end of its own
+        self.start()
+
+    def kill(self, down_s):
+        # At once, even while it starts.
+        if child := self.server.child:
+            child.kill()
+        with self.lock:
+            self.down_until = time.monotonic() + down_s
+            self.server.kill()
+
+    def stop(self):
+        self.over.set()
+        if self.thread.ident:
+            self.thread.join()
+        self.server.kill()
+
+
+class FaultNode(Node):
+    """A node in a namespace of its own."""
+
+    def __init__(self, world, name):
+        super().__init__(world, name, JAILER_OPTIONS)
+        self.runtimes = world.marks.runtimes
+        self.place = world.hub.join(name)
+        self.network = self.place.pid
+        reach_by(self.kubeconfig, world.plane.server, world.api_place.address, world.plane.port)
+        self.jailer_part = Part(f"{name}-jailer", self.new_jailer)
+        self.agent_part = Part(f"{name}-agent", self.new_agent)
+
+    def new_jailer(self):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.socket)  # else it would be taken for that of the next jailer
+        self.start_jailer()
+        return self.jailer
+
+    def new_agent(self):
+        self.start_agent(*TIMES)
+        return self.agent
+
+
+class World(Cluster):
+    def __init__(self):
+        super().__init__()
+        self.hub = Hub()
+        self.api_place = self.hub.join("apiserver", os.getpid())
+        etcd_place = self.hub.join("etcd")
+        url = f"http://{etcd_place.address}:{ETCD_PORT}"
+        directory = os.path.join(self.dir, "plane")
+        self.etcd = Etcd(directory, url,
+                         ("nsenter", f"--net=/proc/{etcd_place.pid}/ns/net", "--"))
+        self.plane = ControlPlane(directory, args=("--etcd", url, "--address",
+                                                   self.api_place.address))
+        self.controller_place = self.hub.join("controller")
+        # Beside the runtimes of the build, so that links to them are possible.
+        self.marks = Marks(os.path.join(self.beside_runtimes(), "runtimes"))
+        self.spools = Spools()
+        self.parts = {}
+        self.api = None
+
+    def beside_runtimes(self):
+        self.scratch = tempfile.mkdtemp(prefix=".sandboxrun-faults-",
+                                        dir=os.path.dirname(os.path.abspath(RUNTIMES)))
+        os.chmod(self.scratch, 0o755)
+        return self.scratch
+
+    def start(self):
+        self.etcd.start()
+        super().start(nodes=())
+        self.api = RawApi(self.plane, timeout_s=2)
+        self.add_part(ServerPart("etcd", self.etcd))
+        self.add_part(ServerPart("apiserver", self.plane))
+        self.parts["controller"].process = self.controller
+        for name in NODES:
+            node = FaultNode(self, name)
+            self.nodes.append(node)
+            self.add_part(node.jailer_part)
+            self.add_part(node.agent_part)
+        for part in self.parts.values():
+            part.begin()
+        for node in self.nodes:
+            wait_until(f"the parts of {node.name}", self.all_alive, 60)
+            self.spools.watch(node.spool)
+            wait_until(f"node {node.name} to be ready", node.ready, 60)
+
+    def add_part(self, part):
+        self.parts[part.name] = part
+
+    def new_controller(self):
+        return Process("controller",
+                       [self.program("sandboxrun-controller"), "--kubeconfig",
+                        self.controller_kubeconfig, "--lease-namespace", NAMESPACE, *TIMES],
+                       self.dir, unprivileged=True, network=self.controller_place.pid)
+
+    def start_controller(self, *_):
+        reach_by(self.controller_kubeconfig, self.plane.server, self.api_place.address,
+                 self.plane.port)
+        self.add_part(Part("controller", self.new_controller))
+        self.controller = self.new_controller()
+
+    def all_alive(self):
+        for part in self.parts.values():
+            part.check()
+        return all(part.alive() for part in self.parts.values())
+
+    def stop(self):
+        # The nodes first: an agent that is told to end writes what it has to an API server.
+        for part in reversed(self.parts.values()):
+            part.stop()
+        self.plane.kill()
+        self.etcd.kill()
+        self.controller, self.nodes = None, []
+        self.spools.close()
+        self.marks.close()
+        os.rmdir(self.scratch)
+        self.hub.close()
+        super().stop()
+
+    @staticmethod
+    def living():
+        """The pids in each sandbox, by its id."""
+        found = {}
+        for path in sandboxes_below(PARENT):
+            with contextlib.suppress(OSError), \
+                    open(os.path.join(path, "cgroup.procs"), encoding="ascii") as file:
+                if pids := set(map(int, file.read().split())):
+                    found.setdefault(os.path.basename(path), set()).update(pids)
+        return found
