@@ -2,6 +2,7 @@
 #include "common/kube/call.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/kube/limits.h"
 #include "common/kube/response.h"
 
@@ -37,6 +38,7 @@ struct kube_call *call_new(const char *server, const struct kube_request *reques
     call->url = join(server, request->path);
     call->content_type = copy_text(request->content_type);
     call->accept = copy_text(request->accept);
+    call->not_after_ns = request->not_after_ns;
     if (request->body) {
         call->body = malloc(request->body_len + 1);
         if (call->body && request->body_len > 0)
@@ -77,6 +79,21 @@ void call_free(struct kube_call *call)
     free(call->accept);
     free(call->body);
     free(call);
+}
+
+bool call_is_late(const struct kube_call *call)
+{
+    return call->not_after_ns > 0 && clock_boottime_ns() >= call->not_after_ns;
+}
+
+/* The last moment before the request goes out, when there is a connection for it. */
+static int on_connected(void *arg, char *ip, char *local_ip, int port, int local_port)
+{
+    (void)ip;
+    (void)local_ip;
+    (void)port;
+    (void)local_port;
+    return call_is_late(arg) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
@@ -193,6 +210,8 @@ static CURLcode set_connection(struct kube_call *call, const char *user_agent)
     SET(call, CURLOPT_TCP_KEEPINTVL, (long)KUBE_KEEPALIVE_SECONDS);
     SET(call, CURLOPT_SOCKOPTFUNCTION, on_socket);
     SET(call, CURLOPT_UPLOAD_BUFFERSIZE, 16L << 10);
+    SET(call, CURLOPT_PREREQFUNCTION, on_connected);
+    SET(call, CURLOPT_PREREQDATA, call);
     SET(call, CURLOPT_USERAGENT, user_agent);
     SET(call, CURLOPT_ERRORBUFFER, call->curl_error);
     SET(call, CURLOPT_WRITEFUNCTION, on_body);
@@ -326,6 +345,10 @@ void call_outcome(struct kube_call *call, CURLcode result, struct call_outcome *
         (void)error_set(&response->error, EMSGSIZE,
                         "the API server's answer to %s %s exceeds %u bytes", call->method,
                         call->url, MAX_KUBE_RESPONSE);
+        return;
+    }
+    if (result == CURLE_ABORTED_BY_CALLBACK && call_is_late(call)) {
+        (void)error_set(&response->error, ECANCELED, "%s %s: " KUBE_LATE, call->method, call->url);
         return;
     }
     if (result != CURLE_OK) {

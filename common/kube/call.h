@@ -33,7 +33,8 @@ struct kube_call {
     char *body;
     size_t body_len;
     uint64_t timeout_ms;
-    uint64_t give_up_ns; /* CLOCK_MONOTONIC; 0: one attempt only */
+    uint64_t give_up_ns;   /* CLOCK_MONOTONIC; 0: one attempt only */
+    uint64_t not_after_ns; /* CLOCK_BOOTTIME; 0: always */
     unsigned int failures;
     bool urgent;
     bool token_retried; /* a 401 is worth one more attempt with a token read afresh */
@@ -61,6 +62,11 @@ struct call_outcome {
     struct kube_response response;
     bool final; /* another attempt would end the same way */
 };
+
+#define KUBE_LATE "not sent, as the time for it has passed"
+
+/* The time of the request has passed: no attempt of it may go out any more. */
+bool call_is_late(const struct kube_call *call);
 
 /* Copies request; NULL when out of memory. */
 struct kube_call *call_new(const char *server, const struct kube_request *request);

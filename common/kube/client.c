@@ -169,7 +169,7 @@ static bool wants_another_try(struct kube_call *call, const struct call_outcome 
     const struct kube_response *response = &outcome->response;
     uint32_t random = 0;
 
-    if (call->streaming || outcome->final)
+    if (call->streaming || outcome->final || call_is_late(call))
         return false;
     bool refused = response->status == 401 && call->client->config.token_file;
     if (refused) {
@@ -275,8 +275,12 @@ static int begin_attempt(struct kube_call *call, struct error *err)
     static const struct transport_hooks hooks = {
         .enter = client_enter, .leave = client_leave, .done = on_done, .settle = settle};
     struct kube_client *client = call->client;
-    int r = auth_refresh(&client->auth, clock_monotonic_ns(), err);
+    int r = 0;
 
+    if (call_is_late(call))
+        r = error_set(err, ECANCELED, "%s %s: " KUBE_LATE, call->method, call->url);
+    if (r == 0)
+        r = auth_refresh(&client->auth, clock_monotonic_ns(), err);
     if (r == 0 && !client->transport)
         r = transport_new(client->loop, &hooks, client, &client->transport, err);
     if (r == 0)

@@ -29,6 +29,8 @@ struct kube_request {
     uint64_t retry_for_ms; /* > 0: transport errors, 429 and 5xx, and 401 of a token file, are tried
                               again with Retry-After or jittered exponential back-off until so much
                               time has passed */
+    uint64_t not_after_ns; /* CLOCK_BOOTTIME; no attempt goes out later, also not after the process
+                              was stopped: the call fails instead; 0: always */
     bool urgent;           /* a heartbeat: goes out at once, however many calls wait for answers */
 };
 

@@ -19,7 +19,7 @@ static int64_t read_count(const cJSON *tree, const char *path)
 {
     int64_t value = 0;
 
-    return json_get_i64(tree, path, &value) == 0 && value > 0 && value < INT32_MAX ? value : 0;
+    return json_get_i64(tree, path, &value) == 0 && value > 0 && value <= INT32_MAX ? value : 0;
 }
 
 int kube_lease_decode(const cJSON *tree, struct kube_lease *ret_lease, struct error *err)
@@ -32,6 +32,8 @@ int kube_lease_decode(const cJSON *tree, struct kube_lease *ret_lease, struct er
                              sizeof(lease.version));
     if (r < 0)
         return error_set(err, EINVAL, "a Lease without a usable name or resourceVersion");
+    const char *holder = json_get_string(tree, "spec.holderIdentity");
+    lease.held = holder && holder[0];
     (void)json_copy_string(tree, "spec.holderIdentity", lease.holder, sizeof(lease.holder));
     (void)json_copy_string(tree, "spec.renewTime", lease.renew_text, sizeof(lease.renew_text));
     lease.renew_us = read_time(json_get_string(tree, "spec.renewTime"));
@@ -42,7 +44,7 @@ int kube_lease_decode(const cJSON *tree, struct kube_lease *ret_lease, struct er
     return 0;
 }
 
-static int append_metadata(const struct kube_lease *lease, struct buf *body)
+static int append_metadata(const struct kube_lease *lease, const char *label, struct buf *body)
 {
     int r;
 
@@ -56,16 +58,24 @@ static int append_metadata(const struct kube_lease *lease, struct buf *body)
         if (r == 0)
             r = json_append_member(body, "name", lease->name);
     }
-    return r == 0
-               ? buf_append_str(body, ",\"labels\":{\"" LEASE_LABEL "\":\"" LEASE_LABEL_NODE "\"}}")
-               : r;
+    if (r == 0 && label) {
+        r = buf_append_str(body, ",\"labels\":{");
+        if (r == 0)
+            r = json_append_member(body, LEASE_LABEL, label);
+        if (r == 0)
+            r = buf_append_str(body, "}");
+    }
+    return r == 0 ? buf_append_str(body, "}") : r;
 }
 
-int kube_lease_encode(const struct kube_lease *lease, struct buf *body)
+int kube_lease_encode(const struct kube_lease *lease, const char *label, struct buf *body)
 {
     char acquired[CLOCK_TEXT_SIZE];
     char renewed[CLOCK_TEXT_SIZE];
-    int r = append_metadata(lease, body);
+    /* The API server takes 32 bits; a Lease that has changed hands so often is renewed all the
+     * same. */
+    int64_t transitions = lease->transitions < INT32_MAX ? lease->transitions : INT32_MAX;
+    int r = append_metadata(lease, label, body);
 
     clock_format_micro(lease->acquire_us, acquired);
     clock_format_micro(lease->renew_us, renewed);
@@ -77,7 +87,7 @@ int kube_lease_encode(const struct kube_lease *lease, struct buf *body)
         r = buf_printf(body,
                        ",\"leaseDurationSeconds\":%" PRIu32 ",\"leaseTransitions\":%" PRId64
                        ",\"acquireTime\":\"%s\",\"renewTime\":\"%s\"}}",
-                       lease->duration_seconds, lease->transitions, acquired, renewed);
+                       lease->duration_seconds, transitions, acquired, renewed);
     return r;
 }
 

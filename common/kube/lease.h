@@ -6,11 +6,12 @@
 #include "common/json.h"
 #include "common/kube/limits.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
- * A Lease of coordination.k8s.io/v1 that says of a node's agent that it is alive. Its name is the
- * node's; a label tells it from other Leases of its namespace.
+ * A Lease of coordination.k8s.io/v1. One that says of a node's agent that it is alive has the
+ * node's name; a label tells it from other Leases of its namespace.
  */
 #define LEASE_LABEL          "sandboxrun.dev/lease"
 #define LEASE_LABEL_NODE     "node"
@@ -22,7 +23,8 @@
 struct kube_lease {
     char name[256];
     char version[MAX_KUBE_VERSION];
-    char holder[MAX_LEASE_HOLDER];   /* "": nobody */
+    bool held;                       /* somebody is named as holder, however long the name is */
+    char holder[MAX_LEASE_HOLDER];   /* "": nobody, or a name longer than this */
     char renew_text[MAX_LEASE_TIME]; /* as it stands there, to tell one renewal from another */
     int64_t renew_us;                /* since 1970; 0: not set, or no time */
     int64_t acquire_us;
@@ -35,8 +37,9 @@ struct kube_lease {
 int kube_lease_decode(const cJSON *tree, struct kube_lease *ret_lease, struct error *err);
 
 /* Appends the object: with a version a merge patch of that version, without one the whole object,
- * to be created. -ENOMEM, -EMSGSIZE. */
-int kube_lease_encode(const struct kube_lease *lease, struct buf *body);
+ * to be created. label is the value of LEASE_LABEL; NULL: none. held is not looked at. -ENOMEM,
+ * -EMSGSIZE. */
+int kube_lease_encode(const struct kube_lease *lease, const char *label, struct buf *body);
 
 /* Appends the path of the collection in name_space, or with a name of that Lease. */
 int kube_lease_path(const char *name_space, const char *name, struct buf *path);

@@ -196,7 +196,7 @@ static int send(struct node_lease *lease, struct error *err)
 
     fill(lease, &object);
     if (r == 0 && lease->step != STEP_READ)
-        r = kube_lease_encode(&object, &body);
+        r = kube_lease_encode(&object, LEASE_LABEL_NODE, &body);
     if (r < 0)
         return error_set_errno(err, -r, "can't make a request for the node's lease");
     const struct kube_request request = {

@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     }
     /* As it would be created: then it has its name, and a version of the server's. */
     lease.version[0] = '\0';
-    if (kube_lease_encode(&lease, &body) < 0 || json_parse(body.data, body.len, &again, &err) < 0)
+    if (kube_lease_encode(&lease, LEASE_LABEL_NODE, &body) < 0 ||
+        json_parse(body.data, body.len, &again, &err) < 0)
         abort();
     if (kube_lease_decode(again, &back, &err) == 0)
         abort();

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* What has come of a call. */
 struct answer {
@@ -228,6 +229,66 @@ static void test_retry_gives_up(void **state)
     assert_int_equal(answer.status, 503);
     assert_int_equal(answer.retry_after_ms, 0);
     assert_in_range(server_count(&server, "GET"), 3, 5);
+    free(answer.body);
+    server_stop(&server);
+}
+
+/* However it is put off, by a pause before the next attempt or by a stop of the process, a request
+ * doesn't go out after its time. */
+static void test_too_late(void **state)
+{
+    (void)state;
+    const uint64_t now_ns = clock_boottime_ns();
+    struct server server;
+    struct answer answer;
+
+    server_start(&server, "[{\"sticky\": true, \"status\": 503}]");
+    server_client(&server);
+    ask(&server, &(struct kube_request){.method = "GET", .path = "/x", .not_after_ns = now_ns},
+        &answer);
+    assert_int_equal(answer.status, 0);
+    assert_int_equal(answer.code, ECANCELED);
+    assert_non_null(strstr(answer.error, "/x: not sent, as the time for it has passed"));
+    free(answer.body);
+    ask(&server,
+        &(struct kube_request){
+            .method = "GET", .path = "/x", .retry_for_ms = 60000, .not_after_ns = now_ns},
+        &answer);
+    assert_int_equal(answer.code, ECANCELED);
+    free(answer.body);
+    assert_int_equal(server_count(&server, "GET"), 0);
+    ask(&server,
+        &(struct kube_request){.method = "GET",
+                               .path = "/x",
+                               .retry_for_ms = 60000,
+                               .not_after_ns = clock_boottime_ns() + 1500000000u},
+        &answer);
+    assert_true(answer.status == 503 || answer.code == ECANCELED);
+    free(answer.body);
+    assert_in_range(server_count(&server, "GET"), 1, 5);
+    server_stop(&server);
+}
+
+/* The stop comes while there is no connection yet. */
+static void test_too_late_when_connected(void **state)
+{
+    (void)state;
+    struct server server;
+    struct answer answer;
+
+    server_start(&server, "[{\"sticky\": true}]");
+    server_client(&server);
+    (void)send_to(&server,
+                  &(struct kube_request){.method = "GET",
+                                         .path = "/x",
+                                         .not_after_ns = clock_boottime_ns() + 20000000},
+                  &answer);
+    const struct timespec stop = {.tv_nsec = 30000000};
+    assert_int_equal(nanosleep(&stop, NULL), 0);
+    server_run(&server);
+    assert_int_equal(answer.status, 0);
+    assert_int_equal(answer.code, ECANCELED);
+    assert_int_equal(server_count(&server, "GET"), 0);
     free(answer.body);
     server_stop(&server);
 }
@@ -520,6 +581,8 @@ int main(void)
         cmocka_unit_test(test_retry),
         cmocka_unit_test(test_what_is_not_tried_again),
         cmocka_unit_test(test_retry_gives_up),
+        cmocka_unit_test(test_too_late),
+        cmocka_unit_test(test_too_late_when_connected),
         cmocka_unit_test(test_nobody_there),
         cmocka_unit_test(test_tls),
         cmocka_unit_test(test_timeout_takes_another_connection),

@@ -33,6 +33,7 @@ static void test_decode(void **state)
     assert_string_equal(lease.name, "n");
     assert_string_equal(lease.version, "7");
     assert_string_equal(lease.holder, "i");
+    assert_true(lease.held);
     assert_string_equal(lease.renew_text, "1970-01-01T00:00:02.5Z");
     assert_int_equal(lease.renew_us, 2500000);
     assert_int_equal(lease.acquire_us, 1000000);
@@ -54,6 +55,7 @@ static void test_absurd(void **state)
                             &lease, &err),
                      0);
     assert_string_equal(lease.holder, "");
+    assert_false(lease.held);
     assert_string_equal(lease.renew_text, "tomorrow");
     assert_int_equal(lease.renew_us, 0);
     assert_int_equal(lease.acquire_us, 0);
@@ -73,6 +75,7 @@ static void test_absurd(void **state)
                    name);
     assert_int_equal(decode(text, &lease, &err), 0);
     assert_string_equal(lease.holder, "");
+    assert_true(lease.held);
 }
 
 static void test_encode(void **state)
@@ -92,17 +95,27 @@ static void test_encode(void **state)
     cleanup_buf struct buf create = BUF_INIT(4096);
     cleanup_buf struct buf patch = BUF_INIT(4096);
     cleanup_buf struct buf small = BUF_INIT(64);
-    assert_int_equal(kube_lease_encode(&lease, &create), 0);
+    cleanup_buf struct buf bare = BUF_INIT(4096);
+    assert_int_equal(kube_lease_encode(&lease, LEASE_LABEL_NODE, &create), 0);
     (void)snprintf(expected, sizeof(expected),
                    "{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":{"
                    "\"name\":\"n\",%s",
                    spec);
     assert_string_equal(buf_str(&create), expected);
     (void)snprintf(lease.version, sizeof(lease.version), "7");
-    assert_int_equal(kube_lease_encode(&lease, &patch), 0);
+    assert_int_equal(kube_lease_encode(&lease, LEASE_LABEL_NODE, &patch), 0);
     (void)snprintf(expected, sizeof(expected), "{\"metadata\":{\"resourceVersion\":\"7\",%s", spec);
     assert_string_equal(buf_str(&patch), expected);
-    assert_int_equal(kube_lease_encode(&lease, &small), -EMSGSIZE);
+    assert_int_equal(kube_lease_encode(&lease, LEASE_LABEL_NODE, &small), -EMSGSIZE);
+    /* Without a label, given back, and having changed hands as often as a Lease can. */
+    lease.holder[0] = '\0';
+    lease.transitions = INT64_C(1) + INT32_MAX;
+    assert_int_equal(kube_lease_encode(&lease, NULL, &bare), 0);
+    assert_string_equal(
+        buf_str(&bare),
+        "{\"metadata\":{\"resourceVersion\":\"7\"},\"spec\":{\"holderIdentity\":\"\","
+        "\"leaseDurationSeconds\":40,\"leaseTransitions\":2147483647,\"acquireTime\":"
+        "\"1970-01-01T00:00:01.000000Z\",\"renewTime\":\"1970-01-01T00:00:02.500000Z\"}}");
 }
 
 static void test_path(void **state)
