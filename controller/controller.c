@@ -3,12 +3,13 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "common/http_server.h"
 #include "common/kube/reflector.h"
 #include "common/log.h"
 #include "common/random.h"
+#include "controller/controller_health.h"
 #include "controller/controller_metrics.h"
 #include "controller/heartbeats.h"
+#include "controller/leader.h"
 #include "controller/patch.h"
 
 #include <errno.h>
@@ -42,6 +43,7 @@ struct controller {
     struct kube_client *client;
     int64_t ttl_seconds;
     const char *lease_namespace;
+    struct leader *leader; /* NULL: there is no other controller */
     struct heartbeats heartbeats;
     struct nodes nodes;
     struct runs runs;
@@ -52,7 +54,7 @@ struct controller {
     struct loop_timer *plan_timer; /* one at the end of this turn of the loop */
     struct loop_timer *wake_timer; /* for the next deadline */
     struct loop_timer *tick_timer; /* for the lease clock */
-    struct http_server *health;
+    struct controller_health health;
     struct write *writes;
     unsigned int assigns_in_flight;
     unsigned int writes_in_flight; /* the others */
@@ -215,6 +217,7 @@ static int send_write(struct write *write, const struct action *action, struct e
         .body = buf_str(&request.body),
         .body_len = request.body.len,
         .retry_for_ms = WRITE_RETRY_MS,
+        .not_after_ns = leader_not_after_ns(controller->leader),
     };
     write->started_ns = clock_monotonic_ns();
     r = kube_client_send(controller->client, &call, write_answered, write, &write->call, err);
@@ -266,11 +269,17 @@ static void plan_now(void *arg)
     /* Before everything is known, nodes look empty and runs look lost. */
     if (!is_synced(controller))
         return;
+    int64_t steady_us = steady_now(controller);
+    if (!leader_leads(controller->leader)) {
+        heartbeats_stand_by(&controller->heartbeats);
+        return;
+    }
     const struct plan_input input = {
         .runs = &controller->runs,
         .nodes = &controller->nodes,
         .now_us = clock_realtime_us(),
-        .steady_us = steady_now(controller),
+        .steady_us = steady_us,
+        .led_since_us = controller->heartbeats.led_since_us,
         .times = controller->heartbeats.times,
         .ttl_seconds = controller->ttl_seconds,
         .assign_room = MAX_ASSIGNS_IN_FLIGHT - controller->assigns_in_flight,
@@ -380,9 +389,12 @@ static void mark_synced(struct controller *controller, enum watched watched)
     bool before = is_synced(controller);
     controller->synced[watched] = true;
     if (!before && is_synced(controller))
-        log_event(LOG_LEVEL_INFO, "runs and nodes are known, assigning begins",
+        log_event(LOG_LEVEL_INFO, "runs and nodes are known",
                   LOG_NUMBER("runs", HASH_COUNT(controller->runs.by_key)),
                   LOG_NUMBER("nodes", HASH_COUNT(controller->nodes.by_name)));
+    /* Who doesn't know the runs yet would be a leader who does nothing. */
+    if (is_synced(controller))
+        leader_join(controller->leader);
     plan_soon(controller);
 }
 
@@ -404,6 +416,49 @@ static void nodes_synced(void *arg)
 static void leases_synced(void *arg)
 {
     mark_synced(arg, WATCHED_LEASES);
+}
+
+static void began_to_lead(void *arg)
+{
+    struct controller *controller = arg;
+    heartbeats_lead(&controller->heartbeats, steady_now(controller));
+    plan_soon(controller);
+}
+
+/* Of each write that is under way it is not known whether it still arrives: the run is decided on
+ * again, should this controller lead again, and then the version tells. */
+static void ended_to_lead(void *arg)
+{
+    struct controller *controller = arg;
+    struct write *write, *next;
+    DL_FOREACH_SAFE (controller->writes, write, next) {
+        struct run_digest *run = runs_find(&controller->runs, write->name_space, write->name);
+        kube_call_cancel(write->call);
+        if (run && strcmp(run->facts.uid, write->uid) == 0)
+            runs_end_write(&controller->runs, run, write->version, WRITE_FAILED,
+                           clock_realtime_us());
+        write_unlink(write);
+        write_free(write);
+    }
+}
+
+static int start_election(struct controller *controller, const struct controller_options *options,
+                          struct error *err)
+{
+    const struct leader_options election = {
+        .name_space = options->lease_namespace,
+        .times = options->leader_times,
+        .metrics = {.leading = &controller->metrics.leading,
+                    .transitions = &controller->metrics.leader_transitions,
+                    .failures = &controller->metrics.leader_failures},
+        .started = began_to_lead,
+        .stopped = ended_to_lead,
+        .arg = controller,
+    };
+    metric_set(&controller->metrics.leading, 0, options->leader_elect ? 0 : 1);
+    return options->leader_elect
+               ? leader_new(controller->client, &election, &controller->leader, err)
+               : 0;
 }
 
 static int start_watches(struct controller *controller, struct error *err)
@@ -435,59 +490,6 @@ static int start_watches(struct controller *controller, struct error *err)
     return 0;
 }
 
-static int answer_healthz(struct buf *body, const char **ret_content_type, void *arg)
-{
-    (void)ret_content_type;
-    (void)arg;
-    return buf_append_str(body, "ok\n") < 0 ? 500 : 200;
-}
-
-static int answer_readyz(struct buf *body, const char **ret_content_type, void *arg)
-{
-    const struct controller *controller = arg;
-    int status = 200;
-    (void)ret_content_type;
-    for (unsigned int i = 0; i < WATCHED_COUNT; i++) {
-        bool healthy = controller->synced[i] && reflector_is_healthy(controller->reflectors[i]);
-        if (!healthy)
-            status = 503;
-        if (buf_printf(body, "%s: %s\n", watched_name((enum watched)i),
-                       healthy ? "ok" : "the watch is not up to date") < 0)
-            return 500;
-    }
-    return status;
-}
-
-static int answer_metrics(struct buf *body, const char **ret_content_type, void *arg)
-{
-    struct controller *controller = arg;
-    struct metric *errors = &controller->metrics.watch_errors;
-    for (unsigned int i = 0; i < WATCHED_COUNT; i++)
-        metric_add(errors, i,
-                   (double)reflector_stats(controller->reflectors[i]).errors - errors->values[i]);
-    metric_set(&controller->metrics.lease_clock, 0,
-               lease_clock_runs(&controller->heartbeats.clock) ? 1 : 0);
-    *ret_content_type = "text/plain; version=0.0.4";
-    return controller_metrics_print(&controller->metrics, &controller->runs, &controller->nodes,
-                                    body) < 0
-               ? 500
-               : 200;
-}
-
-static int start_health(struct controller *controller, const char *address, struct error *err)
-{
-    static const struct http_route routes[] = {
-        {"/healthz", answer_healthz},
-        {"/readyz", answer_readyz},
-        {"/metrics", answer_metrics},
-        {0},
-    };
-    if (!address)
-        return 0;
-    return http_server_new(kube_client_loop(controller->client), address, routes, controller,
-                           &controller->health, err);
-}
-
 int controller_new(struct kube_client *client, const struct controller_options *options,
                    struct controller **ret_controller, struct error *err)
 {
@@ -505,6 +507,14 @@ int controller_new(struct kube_client *client, const struct controller_options *
         .changed = plan_soon,
         .arg = controller,
     };
+    controller->health = (struct controller_health){
+        .reflectors = controller->reflectors,
+        .synced = controller->synced,
+        .metrics = &controller->metrics,
+        .clock = &controller->heartbeats.clock,
+        .runs = &controller->runs,
+        .nodes = &controller->nodes,
+    };
     runs_init(&controller->runs, &controller->nodes);
     controller_metrics_init(&controller->metrics);
     int r = loop_timer_new(loop, plan_now, controller, &controller->plan_timer);
@@ -520,9 +530,11 @@ int controller_new(struct kube_client *client, const struct controller_options *
         r = heartbeats_init(&controller->heartbeats, client, options->lease_namespace,
                             &options->lease_times, err);
     if (r == 0)
+        r = start_election(controller, options, err);
+    if (r == 0)
         r = start_watches(controller, err);
     if (r == 0)
-        r = start_health(controller, options->health_address, err);
+        r = controller_health_start(&controller->health, loop, options->health_address, err);
     if (r < 0) {
         controller_free(controller);
         return r;
@@ -531,18 +543,24 @@ int controller_new(struct kube_client *client, const struct controller_options *
     return 0;
 }
 
+void controller_end(struct controller *controller, void (*ended)(void *arg), void *arg)
+{
+    leader_leave(controller->leader, ended, arg);
+}
+
 void controller_free(struct controller *controller)
 {
     struct write *write, *next;
     if (!controller)
         return;
-    http_server_free(controller->health);
+    controller_health_stop(&controller->health);
     for (unsigned int i = 0; i < WATCHED_COUNT; i++)
         reflector_free(controller->reflectors[i]);
     DL_FOREACH_SAFE (controller->writes, write, next) {
         kube_call_cancel(write->call);
         write_free(write);
     }
+    leader_free(controller->leader);
     heartbeats_done(&controller->heartbeats);
     loop_timer_free(controller->tick_timer);
     loop_timer_free(controller->plan_timer);

@@ -2,6 +2,7 @@
 #include "controller/controller_metrics.h"
 
 #include "common/cleanup.h"
+#include "controller/leader.h"
 
 enum node_state {
     NODE_STATE_READY,
@@ -23,6 +24,12 @@ static const char *const answer_labels[] = {
     [LEASE_ANSWER_RENEWED] = "renewed",
     [LEASE_ANSWER_FAILED] = "failed",
     [LEASE_ANSWER_FAILED + 1] = NULL,
+};
+
+static const char *const transition_labels[] = {
+    [LEADER_TRANSITION_STARTED] = "leader",
+    [LEADER_TRANSITION_STOPPED] = "standby",
+    [LEADER_TRANSITION_STOPPED + 1] = NULL,
 };
 
 static const char *const watch_labels[] = {
@@ -70,6 +77,27 @@ enum write_outcome write_outcome(int http_status)
 const char *watched_name(enum watched watched)
 {
     return watch_labels[watched];
+}
+
+static void init_leader_metrics(struct controller_metrics *metrics)
+{
+    metrics->leading = (struct metric){
+        .name = "sandboxrun_controller_leader",
+        .help = "1 if this controller is the one that writes, 0 if it stands by",
+        .type = METRIC_GAUGE,
+    };
+    metrics->leader_transitions = (struct metric){
+        .name = "sandboxrun_controller_leader_transitions_total",
+        .help = "How often this controller became the leader or ceased to be",
+        .type = METRIC_COUNTER,
+        .label = "to",
+        .label_values = transition_labels,
+    };
+    metrics->leader_failures = (struct metric){
+        .name = "sandboxrun_controller_leader_failures_total",
+        .help = "Attempts to read or write the leader's lease that failed",
+        .type = METRIC_COUNTER,
+    };
 }
 
 void controller_metrics_init(struct controller_metrics *metrics)
@@ -127,6 +155,7 @@ void controller_metrics_init(struct controller_metrics *metrics)
                                 "healthy or was not until lately",
                         .type = METRIC_GAUGE},
     };
+    init_leader_metrics(metrics);
 }
 
 void controller_metrics_count_failed(struct controller_metrics *metrics, enum run_reason reason)
@@ -165,9 +194,20 @@ int controller_metrics_print(struct controller_metrics *metrics, const struct ru
                              const struct nodes *nodes, struct buf *body)
 {
     struct metric *const all[] = {
-        &metrics->queue_seconds, &metrics->assign_seconds, &metrics->queue_length, &metrics->runs,
-        &metrics->nodes,         &metrics->failed,         &metrics->deleted,      &metrics->writes,
-        &metrics->watch_errors,  &metrics->lease_asks,     &metrics->lease_clock,
+        &metrics->queue_seconds,
+        &metrics->assign_seconds,
+        &metrics->queue_length,
+        &metrics->runs,
+        &metrics->nodes,
+        &metrics->failed,
+        &metrics->deleted,
+        &metrics->writes,
+        &metrics->watch_errors,
+        &metrics->lease_asks,
+        &metrics->lease_clock,
+        &metrics->leading,
+        &metrics->leader_transitions,
+        &metrics->leader_failures,
     };
     fill_gauges(metrics, runs, nodes);
     return metrics_print(all, ARRAY_SIZE(all), body);

@@ -35,6 +35,10 @@ struct controller_metrics {
     struct metric watch_errors; /* by collection */
     struct metric lease_asks;   /* reads of Leases before runs are given up, by outcome */
     struct metric lease_clock;  /* 1 while it runs */
+
+    struct metric leading;            /* 1 while this controller is the one that writes */
+    struct metric leader_transitions; /* by enum leader_transition */
+    struct metric leader_failures;    /* attempts to read or write the Lease */
 };
 
 void controller_metrics_init(struct controller_metrics *metrics);

@@ -69,6 +69,17 @@ int64_t heartbeats_now(struct heartbeats *heartbeats, bool healthy)
     return heartbeats->clock.now_us;
 }
 
+void heartbeats_lead(struct heartbeats *heartbeats, int64_t steady_us)
+{
+    heartbeats->led_since_us = steady_us;
+}
+
+void heartbeats_stand_by(struct heartbeats *heartbeats)
+{
+    nodes_age(heartbeats->nodes, heartbeats->clock.now_us,
+              (int64_t)heartbeats->times.duration_ms * 1000);
+}
+
 static void ask(struct heartbeats *heartbeats)
 {
     struct error err = {0};

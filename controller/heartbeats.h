@@ -15,6 +15,7 @@ struct heartbeats {
     struct runs *runs;
     struct lease_times times;
     struct lease_clock clock;
+    int64_t led_since_us; /* by the clock; 0: since ever */
     struct lease_reader *reader;
     struct metric *answers;     /* counts enum lease_answer */
     void (*changed)(void *arg); /* a plan is due */
@@ -36,6 +37,11 @@ int64_t heartbeats_now(struct heartbeats *heartbeats, bool healthy);
 /* A Lease as the watch shows it, or that it is gone. */
 void heartbeats_set(struct heartbeats *heartbeats, const cJSON *lease);
 void heartbeats_remove(struct heartbeats *heartbeats, const char *name);
+
+/* From now on, by the clock, this controller decides: silence before doesn't count as loss. */
+void heartbeats_lead(struct heartbeats *heartbeats, int64_t steady_us);
+/* In place of a plan, while another controller decides: who is silent is kept up to date. */
+void heartbeats_stand_by(struct heartbeats *heartbeats);
 
 /* Reads what the last plan wants to know, and logs whose silence began or ended. */
 void heartbeats_after_plan(struct heartbeats *heartbeats);

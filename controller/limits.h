@@ -24,3 +24,7 @@
 #define MAX_LEASE_STEPS   2        /* intervals; who did nothing for longer was stopped */
 #define MAX_LEASE_PATH    1024     /* of Leases, or of one */
 #define MIN_STEADY_US     100000   /* looks at a clock that may stand still are so far apart */
+
+#define LEADER_QUICK_RETRIES 3    /* after a conflict about the leader's Lease, without a pause */
+#define LEADER_LEAVE_MS      3000 /* for giving it back at the end */
+#define MAX_LEADER_BODY      (2u << 10)

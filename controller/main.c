@@ -6,7 +6,8 @@
  * Theory of operation
  *
  * One process, one thread, uid 65532, no capability, no file of its own: all state is in the API
- * server. A controller that dies loses nothing; the next one reads everything anew.
+ * server. A controller that dies loses nothing. There are two: one leads, the other one knows as
+ * much and waits.
  *
  *      API server ── list + watch ──▶ reflectors ──▶ runs, nodes      what is known
  *          ▲                                            │
@@ -21,29 +22,50 @@
  * queue timeout, a back-off, a TTL) and the tick of the lease clock. No timer is on the way from a
  * created run to its assignment.
  *
+ * Leading. leader.c competes for a Lease as client-go does (leader_plan.c decides), once everything
+ * is known here. A standby runs its reflectors and is ready; only the plan is not made. Who begins
+ * to lead plans at once. Who has not renewed in time, or has lost the Lease, cancels what is under
+ * way and stands by again, with all it knows; an exit would throw that away. The time is
+ * CLOCK_BOOTTIME since the last accepted renewal was sent, looked at before every plan; each
+ * request bears its end and is not sent after it, so that a controller that was stopped and wakes
+ * up writes nothing. Whoever waits counts by CLOCK_MONOTONIC, from when it read that the record had
+ * changed, and longer: each side errs to its own cost. Times that others wrote are never looked at.
+ * A watch of the Lease tells when it is given back, so that the other one need not wait for its
+ * next look.
+ *
  * Silence. How long a Lease has not changed is counted here, from when the last change was seen,
  * never by times that others wrote. The clock for it begins at 0 with the process, and stands still
  * while any watch is unhealthy, for a while after that, and while the process itself was stopped
- * (lease_clock.h). A node that is silent for 40 s gets nothing new. When so much time has passed
- * that everything it may have started is over (lease_times.h), its Lease is read once more from the
- * API server itself: only if that shows no change either do its runs end as NodeLost.
+ * (lease_clock.h). Runs are given up for silence since the take-over only. A node that is silent
+ * for 40 s gets nothing new. When so much time has passed that everything it may have started is
+ * over (lease_times.h), its Lease is read once more from the API server itself: only if that shows
+ * no change either do its runs end as NodeLost.
  *
  * plan.c and scheduler.c decide, without I/O. What they decide is accounted for at once, so that
  * the next decision counts it, and sent by controller.c. A claim is one merge patch on the status:
  * phase, node, the instance of the node's agent, and a sandbox id that never was before. It carries
  * the resourceVersion it was decided on, as every write here does, so that it changes exactly that
  * version or nothing. After a conflict the watch tells what happened, and the run is decided on
- * again. A controller that was stopped and wakes up therefore overwrites nothing.
+ * again. Should two controllers ever write at once, each write still changes what it was decided
+ * on.
  *
  * Who dies                what happens
- *   this controller       runs under way go on; new ones wait for the next controller
- *   the API server        writes back off, watches come back by themselves, /readyz says so
+ *   the leader            runs under way go on; new ones wait for the standby, which leads a lease
+ *                         duration after the last renewal it saw, or at once after SIGTERM
+ *   the standby           nothing
+ *   the leader sleeps     as if it died; when it wakes it stands by, and has written nothing
+ *   both                  new runs wait for the next controller
+ *   the Lease             deleted, it is made again by the leader; written by another, that one
+ *                         leads while it renews
+ *   the API server        writes back off, watches come back by themselves, /readyz says so;
+ *                         nobody leads until it answers
  *   an agent              its node is silent, or has another instance; what was assigned to the
  *                         old one is reported or given back by the new one, and failed here when
  *                         neither can happen any more
  *
  * What is under way is bounded (limits.h), assignments apart from the other writes. SIGTERM and
- * SIGINT end the loop; requests under way are cancelled, and the process exits with 0.
+ * SIGINT cancel the requests under way and give the Lease back, for 3 s at most; then the loop
+ * ends, and the process exits with 0. A second signal doesn't wait.
  */
 #include "common/kube/config.h"
 #include "common/log.h"
@@ -52,6 +74,7 @@
 #include "controller/options.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -64,19 +87,32 @@ struct program {
     struct loop_signal *interrupt;
     struct kube_client *client;
     struct controller *controller;
+    bool ending;
 };
 
-static void end_loop(int signum, void *arg)
+static void end_loop(void *arg)
 {
-    log_event(LOG_LEVEL_INFO, "ending on a signal", LOG_NUMBER("signal", signum));
     loop_stop(arg);
+}
+
+/* A second signal ends it at once. */
+static void on_signal(int signum, void *arg)
+{
+    struct program *program = arg;
+    log_event(LOG_LEVEL_INFO, "ending on a signal", LOG_NUMBER("signal", signum));
+    if (program->ending || !program->controller) {
+        loop_stop(program->loop);
+        return;
+    }
+    program->ending = true;
+    controller_end(program->controller, end_loop, program->loop);
 }
 
 static int watch_signals(struct program *program, struct error *err)
 {
-    int r = loop_signal_new(program->loop, SIGTERM, end_loop, program->loop, &program->terminate);
+    int r = loop_signal_new(program->loop, SIGTERM, on_signal, program, &program->terminate);
     if (r == 0)
-        r = loop_signal_new(program->loop, SIGINT, end_loop, program->loop, &program->interrupt);
+        r = loop_signal_new(program->loop, SIGINT, on_signal, program, &program->interrupt);
     return r < 0 ? error_set_errno(err, -r, "can't watch signals") : 0;
 }
 
@@ -89,6 +125,8 @@ static int start(struct program *program, struct error *err)
         .lease_namespace =
             arg_lease_namespace ? arg_lease_namespace : program->config.default_namespace,
         .lease_times = arg_lease_times,
+        .leader_elect = arg_leader_elect,
+        .leader_times = arg_leader_times,
     };
     if (r == 0)
         r = loop_new(&program->loop, err);

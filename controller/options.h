@@ -4,7 +4,9 @@
 #include "common/api/lease_times.h"
 #include "common/error.h"
 #include "common/log.h"
+#include "controller/leader_plan.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The command line, as read by options_parse(). */
@@ -12,6 +14,8 @@ extern const char *arg_kubeconfig; /* NULL: in-cluster configuration */
 extern const char *arg_health_address;
 extern const char *arg_lease_namespace; /* NULL: that of the credentials */
 extern struct lease_times arg_lease_times;
+extern bool arg_leader_elect;
+extern struct leader_times arg_leader_times;
 extern int64_t arg_ttl_seconds;
 extern enum log_level arg_log_level;
 

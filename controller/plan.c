@@ -163,7 +163,7 @@ static int64_t plan_assigned(struct planner *p, struct run_digest *run)
         run->orphaned_us = p->in->steady_us;
     const struct loss_facts facts = {
         .now_us = p->in->steady_us,
-        .seen_us = node->heartbeat.seen_us,
+        .seen_us = larger(node->heartbeat.seen_us, p->in->led_since_us),
         .asked_us = node->heartbeat.asked_us,
         .since_us = larger(run->since_us, node->heartbeat.resumed_us),
         .orphaned_us = run->orphaned_us,

@@ -33,6 +33,7 @@ struct plan_input {
     struct nodes *nodes;
     int64_t now_us;           /* wall clock, microseconds since 1970 */
     int64_t steady_us;        /* lease clock (lease_clock.h), for what others' silence means */
+    int64_t led_since_us;     /* by it; silence from before doesn't count as loss; 0: all does */
     struct lease_times times; /* of heartbeats */
     int64_t ttl_seconds;      /* of a run that sets none */
     unsigned int assign_room; /* assignments that may be started, at most MAX_ASSIGNS_IN_FLIGHT */

@@ -15,9 +15,9 @@
 static int parse(const char *const *words, struct error *err)
 {
     /* The options point into their words. */
-    static char copies[12][64];
+    static char copies[16][64];
     char program[] = "sandboxrun-controller";
-    char *argv[14] = {program};
+    char *argv[18] = {program};
     int argc = 1;
     for (; words[argc - 1]; argc++) {
         assert_true(strlen(words[argc - 1]) < sizeof(copies[0]));
@@ -33,6 +33,7 @@ static void test_values(void **state)
     (void)state;
     struct error err = {0};
     static const char *const none[] = {NULL};
+    static const char *const elect[] = {"--leader-elect", "--leader-elect=true"};
     static const char *const all[] = {"--kubeconfig=/k",
                                       "--ttl-seconds-after-finished",
                                       "0",
@@ -42,6 +43,10 @@ static void test_values(void **state)
                                       "--lease-namespace=system",
                                       "--lease-duration=3s",
                                       "--lease-renew-interval=1s",
+                                      "--leader-elect=false",
+                                      "--leader-elect-lease-duration=3s",
+                                      "--leader-elect-renew-deadline=2s",
+                                      "--leader-elect-retry-period=500ms",
                                       NULL};
     assert_int_equal(parse(none, &err), 1);
     assert_null(arg_kubeconfig);
@@ -51,12 +56,26 @@ static void test_values(void **state)
     assert_int_equal(arg_lease_times.duration_ms, 40000);
     assert_int_equal(arg_lease_times.renew_ms, 10000);
     assert_int_equal(arg_log_level, LOG_LEVEL_INFO);
+    assert_true(arg_leader_elect);
+    assert_int_equal(arg_leader_times.lease_ms, 15000);
+    assert_int_equal(arg_leader_times.renew_ms, 10000);
+    assert_int_equal(arg_leader_times.retry_ms, 2000);
     assert_int_equal(parse(all, &err), 1);
     assert_int_equal(arg_ttl_seconds, 0);
     assert_string_equal(arg_lease_namespace, "system");
     assert_int_equal(arg_lease_times.duration_ms, 3000);
     assert_int_equal(arg_lease_times.renew_ms, 1000);
     assert_int_equal(arg_log_level, LOG_LEVEL_DEBUG);
+    assert_false(arg_leader_elect);
+    assert_int_equal(arg_leader_times.lease_ms, 3000);
+    assert_int_equal(arg_leader_times.renew_ms, 2000);
+    assert_int_equal(arg_leader_times.retry_ms, 500);
+    for (size_t i = 0; i < ARRAY_SIZE(elect); i++) {
+        const char *const words[] = {elect[i], NULL};
+        arg_leader_elect = false;
+        assert_int_equal(parse(words, &err), 1);
+        assert_true(arg_leader_elect);
+    }
 }
 
 static void test_refusals(void **state)
@@ -79,9 +98,16 @@ static void test_refusals(void **state)
          "--ttl-seconds-after-finished: \"10s\" is no whole number from 0 to 2592000"},
         {{"--lease-namespace=A"}, "--lease-namespace: \"A\" is no name of a namespace"},
         {{"--lease-duration=x"}, "--lease-duration: \"x\" is not a duration such as 40s"},
+        {{"--leader-elect-lease-duration=10s", "--leader-elect-renew-deadline=10s"},
+         "--leader-elect-renew-deadline: is not shorter than --leader-elect-lease-duration, so that "
+         "there would be two leaders"},
         {{"--lease-duration=2s", "--lease-renew-interval=1s"},
          "--lease-duration: is shorter than three times --lease-renew-interval, so that one lost "
          "renewal would take the node out of service"},
+        {{"--leader-elect=yes"}, "--leader-elect: \"yes\" is neither true nor false"},
+        {{"--leader-elect", "no"}, "no: takes no arguments; see --help"},
+        {{"--leader-elect-lease-duration=long"},
+         "--leader-elect-lease-duration: \"long\" is not a duration such as 40s"},
         {{"--log-level=loud"}, "--log-level: \"loud\" is not one of debug, info, warn, error"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

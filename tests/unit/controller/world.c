@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "world.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "controller/limits.h"
+#include "objects.h"
+
+struct reflector reflectors[COLLECTIONS];
+static unsigned int reflectors_alive;
+
+/* What controller.c is linked against. */
+
+int reflector_new(struct kube_client *client, const struct reflector_options *options,
+                  const struct reflector_handlers *handlers, void *arg,
+                  struct reflector **ret_reflector, struct error *err)
+{
+    static const char *const paths[] = {
+        [RUNS] = "/apis/sandboxrun.dev/v1alpha1/sandboxruns",
+        [AGENTS] = "/apis/sandboxrun.dev/v1alpha1/sandboxnodes",
+        [NODES] = "/api/v1/nodes",
+        [LEASES] = "/apis/coordination.k8s.io/v1/namespaces/system/leases",
+    };
+    (void)client;
+    (void)err;
+    for (unsigned int i = 0; i < COLLECTIONS; i++) {
+        if (strcmp(options->path, paths[i]) == 0) {
+            if (i == LEASES)
+                assert_string_equal(options->label_selector, "sandboxrun.dev/lease=node");
+            reflectors[i] = (struct reflector){*handlers, arg, true};
+            reflectors_alive++;
+            *ret_reflector = &reflectors[i];
+            return 0;
+        }
+    }
+    fail_msg("unexpected path %s", options->path);
+    return -EINVAL;
+}
+
+void reflector_free(struct reflector *reflector)
+{
+    if (reflector)
+        reflectors_alive--;
+}
+
+bool reflector_is_healthy(const struct reflector *reflector)
+{
+    return reflector->healthy;
+}
+
+struct reflector_stats reflector_stats(const struct reflector *reflector)
+{
+    (void)reflector;
+    return (struct reflector_stats){0};
+}
+
+struct loop *kube_client_loop(struct kube_client *client)
+{
+    return client->loop;
+}
+
+int kube_client_send(struct kube_client *client, const struct kube_request *request,
+                     kube_response_fn fn, void *arg, struct kube_call **ret_call, struct error *err)
+{
+    assert_true(client->count < MAX_CALLS);
+    if (client->send_error)
+        return error_set(err, client->send_error, "not sent");
+    struct kube_call *call = &client->calls[client->count++];
+    (void)snprintf(call->method, sizeof(call->method), "%s", request->method);
+    (void)snprintf(call->path, sizeof(call->path), "%s", request->path);
+    call->body = strndup(request->body ? request->body : "", request->body_len);
+    call->not_after_ns = request->not_after_ns;
+    call->fn = fn;
+    call->arg = arg;
+    if (ret_call)
+        *ret_call = call;
+    return 0;
+}
+
+void kube_call_cancel(struct kube_call *call)
+{
+    if (!call)
+        return;
+    assert_non_null(call->fn);
+    call->fn = NULL;
+}
+
+/* What tests add to the time that has really passed. */
+uint64_t skipped_ns;
+
+/* The names that the linker's --wrap goes by are reserved, so they are given as labels. */
+uint64_t real_clock(void) __asm__("__real_clock_monotonic_ns");
+uint64_t wrap_clock(void) __asm__("__wrap_clock_monotonic_ns");
+int64_t real_wall(void) __asm__("__real_clock_realtime_us");
+int64_t wrap_wall(void) __asm__("__wrap_clock_realtime_us");
+
+int64_t wrap_wall(void)
+{
+    return real_wall() + (int64_t)(skipped_ns / 1000);
+}
+
+uint64_t wrap_clock(void)
+{
+    return real_clock() + skipped_ns;
+}
+
+/* The tests' means. */
+
+static void stop(void *arg)
+{
+    loop_stop(arg);
+}
+
+void run_loop(struct world *world, uint64_t for_ms)
+{
+    struct error err = {0};
+    assert_int_equal(loop_timer_arm(world->stop_timer, for_ms), 0);
+    assert_int_equal(loop_run(world->client.loop, &err), 0);
+}
+
+/* Runs the loop until what is due has been done. */
+void turn(struct world *world)
+{
+    run_loop(world, 5);
+}
+
+/* Longer than the first pause after a write that failed. */
+void outwait_backoff(struct world *world)
+{
+    run_loop(world, BACKOFF_FIRST_US / 1000 + 50);
+}
+
+static int set_up(void **state, bool leader_elect)
+{
+    static struct world world;
+    const struct controller_options options = {
+        .ttl_seconds = 600,
+        .lease_namespace = "system",
+        .lease_times = {.duration_ms = DURATION_MS, .renew_ms = RENEW_MS},
+        .leader_elect = leader_elect,
+    };
+    struct error err = {0};
+    world = (struct world){0};
+    assert_int_equal(loop_new(&world.client.loop, &err), 0);
+    assert_int_equal(loop_timer_new(world.client.loop, stop, world.client.loop, &world.stop_timer),
+                     0);
+    assert_int_equal(controller_new(&world.client, &options, &world.controller, &err), 0);
+    assert_int_equal(reflectors_alive, COLLECTIONS);
+    *state = &world;
+    return 0;
+}
+
+int setup(void **state)
+{
+    return set_up(state, false);
+}
+
+int setup_election(void **state)
+{
+    return set_up(state, true);
+}
+
+int teardown(void **state)
+{
+    struct world *world = *state;
+    controller_free(world->controller);
+    assert_int_equal(reflectors_alive, 0);
+    for (unsigned int i = 0; i < world->client.count; i++) {
+        assert_null(world->client.calls[i].fn);
+        free(world->client.calls[i].body);
+    }
+    loop_timer_free(world->stop_timer);
+    loop_free(world->client.loop);
+    return 0;
+}
+
+void upsert(unsigned int collection, cJSON *object)
+{
+    reflectors[collection].handlers.upsert(object, reflectors[collection].arg);
+    json_free(object);
+}
+
+void sync_all(void)
+{
+    for (unsigned int i = 0; i < COLLECTIONS; i++)
+        reflectors[i].handlers.synced(reflectors[i].arg);
+}
+
+void watch_run(const char *name, const char *version, const char *spec, const char *status)
+{
+    upsert(RUNS, parse_object("{'metadata':{'namespace':'a','name':'%s','uid':'uid-%s',"
+                              "'resourceVersion':'%s','creationTimestamp':'2036-01-01T00:00:00Z'},"
+                              "'spec':{'code':'x'%s},'status':{%s}}",
+                              name, name, version, spec, status));
+}
+
+static cJSON *make_lease(const char *holder)
+{
+    char renewed[CLOCK_TEXT_SIZE];
+    clock_format_micro(clock_realtime_us(), renewed);
+    return parse_object("{'metadata':{'name':'n','resourceVersion':'1'},'spec':{'holderIdentity':"
+                        "'%s','renewTime':'%s'}}",
+                        holder, renewed);
+}
+
+void watch_agent(const char *instance, unsigned int runs)
+{
+    upsert(LEASES, make_lease(instance));
+    upsert(AGENTS, parse_object("{'metadata':{'name':'n'},'status':{'instance':'%s',"
+                                "'capacity':{'runs':%u,'memory':'1000Gi','cpu':'1000'},"
+                                "'runtimes':[{'name':'python3.12'}],'profiles':['Snippet'],"
+                                "'conditions':[{'type':'Ready','status':'True'}]}}",
+                                instance, runs));
+}
+
+struct kube_call *last_call(struct world *world)
+{
+    assert_true(world->client.count > 0);
+    return &world->client.calls[world->client.count - 1];
+}
+
+void answer_with(struct kube_call *call, int status, const char *body)
+{
+    struct kube_response response = {.status = status, .body = body, .body_len = strlen(body)};
+    if (status < 200 || status > 299)
+        (void)error_set(&response.error, EIO, "the answer was %d", status);
+    kube_response_fn fn = call->fn;
+    call->fn = NULL;
+    if (fn)
+        fn(&response, call->arg);
+    else
+        fail_msg("%s %s was answered before", call->method, call->path);
+}
+
+void answer(struct kube_call *call, int status)
+{
+    answer_with(call, status, "{}");
+}
+
+/* Lets time pass in steps that are none too long, with a plan at each. */
+void pass(struct world *world, unsigned int ms)
+{
+    for (unsigned int i = 0; i < ms; i += RENEW_MS) {
+        skipped_ns += RENEW_MS * UINT64_C(1000000);
+        reflectors[NODES].handlers.synced(reflectors[NODES].arg);
+        turn(world);
+    }
+}

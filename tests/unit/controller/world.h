@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/kube/reflector.h"
+#include "common/loop.h"
+#include "controller/controller.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The controller with a client and watches made here: what it sends is kept, and what it hears is
+ * said by the tests. */
+
+#define MAX_CALLS 256
+
+/* Of the leases; as short as the tests want it; the options don't allow it. */
+#define RENEW_MS    500
+#define DURATION_MS 3000
+
+struct kube_call {
+    char method[8];
+    char path[256];
+    char *body;
+    uint64_t not_after_ns;
+    kube_response_fn fn;
+    void *arg;
+};
+
+struct kube_client {
+    struct loop *loop;
+    struct kube_call calls[MAX_CALLS]; /* all that were ever sent */
+    unsigned int count;
+    int send_error;
+};
+
+struct reflector {
+    struct reflector_handlers handlers;
+    void *arg;
+    bool healthy;
+};
+
+enum { RUNS, AGENTS, NODES, LEASES, COLLECTIONS };
+
+extern struct reflector reflectors[COLLECTIONS];
+
+struct world {
+    struct kube_client client;
+    struct controller *controller;
+    struct loop_timer *stop_timer;
+};
+
+/* cmocka fixtures: the world with a controller that is alone, or that is to be elected. */
+int setup(void **state);
+int setup_election(void **state);
+int teardown(void **state);
+
+/* What tests add to the time that has really passed. */
+extern uint64_t skipped_ns;
+
+/* Runs the loop for so long, or until what is due has been done. */
+void run_loop(struct world *world, uint64_t for_ms);
+void turn(struct world *world);
+/* Longer than the first pause after a write that failed. */
+void outwait_backoff(struct world *world);
+/* Lets time pass in steps that are none too long, with a plan at each. */
+void pass(struct world *world, unsigned int ms);
+
+/* What watches tell; object is freed. */
+void upsert(unsigned int collection, cJSON *object);
+void sync_all(void);
+void watch_run(const char *name, const char *version, const char *spec, const char *status);
+void watch_agent(const char *instance, unsigned int runs);
+
+/* The call that was sent last, and what comes of one. */
+struct kube_call *last_call(struct world *world);
+void answer_with(struct kube_call *call, int status, const char *body);
+void answer(struct kube_call *call, int status);
