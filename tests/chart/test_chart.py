@@ -3,6 +3,7 @@
 server, installed, upgraded and removed by a real helm."""
 
 import copy
+import json
 import os
 import re
 import shutil
@@ -18,7 +19,7 @@ BIN = os.environ.get("SANDBOXRUN_BIN", os.path.join(ROOT, "build/release/bin"))
 CRDS = ("sandboxruns.yaml", "sandboxnodes.yaml")
 GROUP = "sandboxrun.dev"
 
-# Every right of every role, and no other: (group, resource) -> verbs.
+# Every right of every role, and no other: (group, resource, and names where they are) -> verbs.
 RIGHTS = {
     ("ClusterRole", "sandboxrun-controller"): {
         (GROUP, "sandboxruns"): {"get", "list", "watch", "delete"},
@@ -36,7 +37,8 @@ RIGHTS = {
         ("events.k8s.io", "events"): {"create"},
     },
     ("Role", "sandboxrun-controller"): {
-        ("coordination.k8s.io", "leases"): {"get", "list", "watch"}},
+        ("coordination.k8s.io", "leases"): {"get", "list", "watch", "create"},
+        ("coordination.k8s.io", "leases", "sandboxrun-controller"): {"patch"}},
     ("Role", "sandboxrun-agent"): {
         ("coordination.k8s.io", "leases"): {"get", "create", "patch"}},
     ("ClusterRole", "sandboxrun-view"): {
@@ -47,7 +49,8 @@ RIGHTS = {
         (GROUP, "sandboxruns"): {"create", "update", "patch", "delete", "deletecollection"}},
 }
 
-# (who, verb, resource, namespace or None for the whole cluster, may they)
+# (who, verb, RESOURCE[/SUBRESOURCE] or RESOURCE:NAME, namespace or None for the whole cluster, may
+# they)
 QUESTIONS = [
     ("controller", "list", "sandboxruns.sandboxrun.dev", None, True),
     ("controller", "patch", "sandboxruns.sandboxrun.dev/status", None, True),
@@ -55,7 +58,12 @@ QUESTIONS = [
     ("controller", "create", "sandboxruns.sandboxrun.dev", None, False),
     ("controller", "patch", "sandboxruns.sandboxrun.dev", None, False),
     ("controller", "patch", "sandboxnodes.sandboxrun.dev", None, False),
-    ("controller", "create", "leases.coordination.k8s.io", NAMESPACE, False),
+    ("controller", "create", "leases.coordination.k8s.io", NAMESPACE, True),
+    ("controller", "create", "leases.coordination.k8s.io", None, False),
+    ("controller", "patch", "leases.coordination.k8s.io", NAMESPACE, False),
+    ("controller", "patch", "leases.coordination.k8s.io:node-a", NAMESPACE, False),
+    ("controller", "patch", "leases.coordination.k8s.io:sandboxrun-controller", NAMESPACE, True),
+    ("controller", "delete", "leases.coordination.k8s.io:sandboxrun-controller", NAMESPACE, False),
     ("controller", "watch", "leases.coordination.k8s.io", NAMESPACE, True),
     ("controller", "watch", "leases.coordination.k8s.io", None, False),
     ("controller", "list", "pods", NAMESPACE, False),
@@ -110,6 +118,9 @@ WRONG_VALUES = [
     (["--set", "nodeAgent.jailer.maxRuns=65,nodeAgent.jailer.uidCount=4096"], "4160 in all"),
     (["--set", "controller.logLevel=loud"], "logLevel"),
     (["--set", "controller.ttlSecondsAfterFinished=-1"], "ttlSecondsAfterFinished"),
+    (["--set", "controller.replicas=0"], "replicas"),
+    (["--set", "controller.leaderElection.leaseDuration=15"], "leaseDuration"),
+    (["--set", "controller.leaderElection.enabled=false"], "enabled"),
     (["--set", "image.pullPolicy=Sometimes"], "pullPolicy"),
     (["--set", "image.tag=a b"], "tag"),
     (["--set", "crds.install=perhaps"], "install"),
@@ -212,7 +223,9 @@ class TestRender(unittest.TestCase):
             "--set", "nodeAgent.output.port=9443,nodeAgent.output.retain=90s",
             "--set", "nodeAgent.output.certificateSecret=output-tls",
             "--set", "nodeAgent.stateDir=/srv/runs,controller.ttlSecondsAfterFinished=30",
-            "--set", "controller.priorityClassName=high,crds.install=false", namespace="elsewhere"))
+            "--set", "controller.priorityClassName=high,crds.install=false",
+            "--set", "controller.replicas=3,controller.leaderElection.leaseDuration=60s",
+            namespace="elsewhere"))
         self.assertNotIn("CustomResourceDefinition", {item["kind"] for item in objects})
         for item in objects:
             self.assertEqual(item["metadata"].get("namespace", "elsewhere"), "elsewhere")
@@ -244,7 +257,10 @@ class TestRender(unittest.TestCase):
         self.assertEqual(pod["imagePullSecrets"], [{"name": "pull"}])
         self.assertIn({"name": "state", "hostPath": {"path": "/srv/runs",
                                                      "type": "DirectoryOrCreate"}}, pod["volumes"])
-        pod = find(objects, "Deployment", "sandboxrun-controller")["spec"]["template"]["spec"]
+        spec = find(objects, "Deployment", "sandboxrun-controller")["spec"]
+        self.assertEqual(spec["replicas"], 3)
+        pod = spec["template"]["spec"]
+        self.assertIn("--leader-elect-lease-duration=60s", pod["containers"][0]["args"])
         self.assertEqual(pod["priorityClassName"], "high")
         self.assertIn("--ttl-seconds-after-finished=30", pod["containers"][0]["args"])
 
@@ -254,6 +270,15 @@ class TestRender(unittest.TestCase):
         agent = containers(pod)["agent"]
         self.assertIn("--output-address=", agent["args"])
         self.assertEqual([port["name"] for port in agent["ports"]], ["health"])
+
+
+    def test_controllers_avoid_each_other_unless_told_where_to_be(self):
+        def affinity(*args):
+            deployment = find(parse(helm_template(*args)), "Deployment", "sandboxrun-controller")
+            return deployment["spec"]["template"]["spec"]["affinity"]
+        self.assertEqual(set(affinity()), {"podAntiAffinity"})
+        own = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}
+        self.assertEqual(affinity("--set-json", f"controller.affinity={json.dumps(own)}"), own)
 
 
 class TestRights(unittest.TestCase):
@@ -268,10 +293,12 @@ class TestRights(unittest.TestCase):
                 continue
             rights = found.setdefault((item["kind"], item["metadata"]["name"]), {})
             for rule in item["rules"]:
-                self.assertEqual(set(rule), {"apiGroups", "resources", "verbs"})
+                self.assertEqual(set(rule) - {"resourceNames"},
+                                 {"apiGroups", "resources", "verbs"})
+                names = tuple(rule.get("resourceNames", ()))
                 for group in rule["apiGroups"]:
                     for resource in rule["resources"]:
-                        rights.setdefault((group, resource), set()).update(rule["verbs"])
+                        rights.setdefault((group, resource) + names, set()).update(rule["verbs"])
         self.assertEqual(found, RIGHTS)
 
     def test_every_binding_joins_a_role_to_the_account_of_its_name(self):
@@ -482,15 +509,20 @@ class TestServer(unittest.TestCase):
 
     def test_3_kubectl_installs(self):
         self.plane.kubectl("apply", "-k", MANIFESTS)
+        budget = self.plane.get("pdb", "sandboxrun-controller", "-n", NAMESPACE)
         again = self.plane.kubectl("apply", "-k", MANIFESTS).stdout
         self.assertNotIn("created", again)
-        self.assertNotIn("configured", again)
+        # kubectl always sends the selector of a budget, which changes nothing.
+        self.assertLessEqual(set(re.findall(r"(\S+) configured", again)),
+                             {"poddisruptionbudget.policy/sandboxrun-controller"})
+        self.assertEqual(self.plane.get("pdb", "sandboxrun-controller", "-n", NAMESPACE), budget)
 
     def test_4_rights_as_the_server_sees_them(self):
         for who, verb, resource, namespace, allowed in QUESTIONS:
             with self.subTest(f"{who} {verb} {resource}"):
                 account = f"system:serviceaccount:{NAMESPACE}:sandboxrun-{who}"
                 resource, _, subresource = resource.partition("/")
+                resource = resource.replace(":", "/")
                 args = ["auth", "can-i", verb, resource, f"--as={account}"]
                 args += [f"--subresource={subresource}"] if subresource else []
                 args += ["-n", namespace] if namespace else ["--all-namespaces"]

@@ -9,13 +9,11 @@ node has been silent for 1.5 + 1 + 5 s.
 import json
 import os
 import signal
-import socket
-import threading
 import time
 import unittest
 
-from helpers.cluster import (NAMESPACE, Cluster, Node, free_port, http_get, reach_by, run_document,
-                             wait_until)
+from helpers.cable import Cable
+from helpers.cluster import NAMESPACE, Cluster, Node, free_port, http_get, run_document, wait_until
 
 TIMES = ("--lease-duration", "3s", "--lease-renew-interval", "1s")
 WINDOW_S, LOST_S = 1.5, 7.5
@@ -25,58 +23,13 @@ SLACK_S = 4
 LOOP = "while True:\n    pass\n"
 
 
-class Cable:
-    """What is between a node and the API server; cut, it lets nothing through and tells nobody."""
-
-    def __init__(self, port):
-        self.port = port
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.open = threading.Event()
-        self.open.set()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    @property
-    def own_port(self):
-        return self.listener.getsockname()[1]
-
-    def cut(self):
-        self.open.clear()
-
-    def mend(self):
-        self.open.set()
-
-    def close(self):
-        self.mend()
-        self.listener.close()
-
-    def _accept(self):
-        while True:
-            try:
-                near, _ = self.listener.accept()
-            except OSError:
-                return
-            far = socket.create_connection(("127.0.0.1", self.port))
-            for pair in ((near, far), (far, near)):
-                threading.Thread(target=self._pass_on, args=pair, daemon=True).start()
-
-    def _pass_on(self, source, target):
-        try:
-            while part := source.recv(65536):
-                self.open.wait()
-                target.sendall(part)
-            target.shutdown(socket.SHUT_WR)
-        except OSError:
-            source.close()
-            target.close()
-
-
 class LeaseNode(Node):
     """A node that reaches the API server by a cable of its own, and is known by a label."""
 
     def __init__(self, cluster, name):
         super().__init__(cluster, name)
         self.cable = Cable(cluster.plane.port)
-        reach_by(self.kubeconfig, cluster.plane.server, "127.0.0.1", self.cable.own_port)
+        self.cable.carry(self.kubeconfig, cluster.plane.server)
         self.health = free_port()
         cluster.kubectl("apply", "-f", "-", input=json.dumps(
             {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))
