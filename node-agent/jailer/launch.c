@@ -31,16 +31,17 @@ void launch_close(struct launch *launch)
 }
 
 /* Both ends; the one that the jailer (or the agent, through it) uses does not block. */
-static int make_pipe(int *ret_read, int *ret_write, int *nonblocking, struct error *err)
+static int make_pipe(const char *name, int *ret_read, int *ret_write, int *nonblocking,
+                     struct error *err)
 {
     int fds[2];
     int r = fd_pipe(fds, 0);
     if (r < 0)
-        return error_set_errno(err, -r, "make a pipe");
+        return error_set_errno(err, -r, "make the pipe for %s", name);
     *ret_read = fds[0];
     *ret_write = fds[1];
     r = nonblocking ? fd_set_nonblock(*nonblocking, true) : 0;
-    return r < 0 ? error_set_errno(err, -r, "make a pipe nonblocking") : 0;
+    return r < 0 ? error_set_errno(err, -r, "make the pipe for %s nonblocking", name) : 0;
 }
 
 /* A socket and no pipe, for the descriptor that comes with one of the reports. */
@@ -57,19 +58,22 @@ static int make_status(int *ret_ours, int *ret_childs, struct error *err)
 static int make_pipes(struct launch *launch, struct jail_spec *spec, struct error *err)
 {
     int *fds = spec->fds;
+    int *agent = launch->agent_fds;
     int r = make_status(&launch->status_fd, &fds[JAIL_FD_STATUS], err);
     if (r >= 0)
-        r = make_pipe(&launch->exit_fd, &fds[JAIL_FD_EXIT], &launch->exit_fd, err);
-    if (r >= 0)
-        r = make_pipe(&fds[JAIL_FD_LIFELINE], &launch->lifeline_fd, NULL, err);
-    int *agent = launch->agent_fds;
-    if (r >= 0)
-        r = make_pipe(&fds[JAIL_FD_REQUEST], &agent[PROTO_FD_REQUEST], &agent[PROTO_FD_REQUEST],
+        r = make_pipe("the exit status", &launch->exit_fd, &fds[JAIL_FD_EXIT], &launch->exit_fd,
                       err);
     if (r >= 0)
-        r = make_pipe(&agent[PROTO_FD_STDOUT], &fds[JAIL_FD_STDOUT], &agent[PROTO_FD_STDOUT], err);
+        r = make_pipe("the lifeline", &fds[JAIL_FD_LIFELINE], &launch->lifeline_fd, NULL, err);
     if (r >= 0)
-        r = make_pipe(&agent[PROTO_FD_STDERR], &fds[JAIL_FD_STDERR], &agent[PROTO_FD_STDERR], err);
+        r = make_pipe("the request", &fds[JAIL_FD_REQUEST], &agent[PROTO_FD_REQUEST],
+                      &agent[PROTO_FD_REQUEST], err);
+    if (r >= 0)
+        r = make_pipe("stdout", &agent[PROTO_FD_STDOUT], &fds[JAIL_FD_STDOUT],
+                      &agent[PROTO_FD_STDOUT], err);
+    if (r >= 0)
+        r = make_pipe("stderr", &agent[PROTO_FD_STDERR], &fds[JAIL_FD_STDERR],
+                      &agent[PROTO_FD_STDERR], err);
     return r;
 }
 

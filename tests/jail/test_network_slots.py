@@ -15,6 +15,7 @@ import unittest
 
 from helpers import jailer_protocol as protocol
 from helpers import slots
+from helpers.deny_asked import denying_asked
 from helpers.jailer_process import children_of
 from helpers.local import need_root
 from helpers.slots import PUBLIC4, PUBLIC6, Jailer, World
@@ -331,6 +332,19 @@ class TestTheResolver(WorldCase):
             refused = jailer.tool_call("pass").refused
             self.assertEqual(refused["lock"], "network")
             self.assertIn("no resolver", refused["text"])
+
+
+class TestTheLock(WorldCase):
+    def test_a_slot_that_can_not_be_entered(self):
+        # The helpers that make slots have names of their own. Nothing runs in another namespace.
+        wrapper = denying_asked("setns:1=0x40000000", caller="sandboxrun-jail")
+        with Jailer(self.world, wrapper=wrapper) as jailer:
+            for _ in range(3):
+                result = jailer.tool_call("print('ran')")
+                self.assertFalse(result.created)
+                self.assertEqual(result.refused["lock"], "namespaces", result.refused)
+                self.assertIn("network namespace", result.refused["text"])
+            self.assertEqual(settle_elements(self.world), {})
 
 
 class TestWaiting(WorldCase):
