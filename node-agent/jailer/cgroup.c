@@ -220,6 +220,44 @@ static int prepare_slots(struct cgroup_system *system, uint64_t cpu_milli, struc
     return system->backend->prepare_slot(system, cpu_milli, err);
 }
 
+static bool base_is_gone(const struct cgroup_system *system,
+                         const struct cgroup_hierarchy *hierarchy)
+{
+    struct stat held, named;
+    return hierarchy->base_fd >= 0 && fstat(hierarchy->base_fd, &held) == 0 &&
+           (fstatat(hierarchy->root_fd, system->parent, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+            held.st_ino != named.st_ino);
+}
+
+static bool forget_gone_bases(struct cgroup_system *system)
+{
+    bool gone = false;
+    for (size_t i = 0; i < system->count && !system->self; i++) {
+        struct cgroup_hierarchy *hierarchy = &system->hierarchies[i];
+        if (base_is_gone(system, hierarchy)) {
+            hierarchy->base_fd = fd_close(hierarchy->base_fd);
+            gone = true;
+        }
+    }
+    return gone;
+}
+
+/* Until there is a slot in it another jailer that ends may remove PARENT, and nothing can be made
+ * in what is removed. */
+static int claim(struct cgroup_system *system, struct error *err)
+{
+    for (int tries = 0;; tries++) {
+        int r = prepare_bases(system, err);
+        if (r >= 0)
+            r = cgroup_slot_claim(system, err);
+        if (r >= 0 || tries >= 8)
+            return r;
+        cgroup_slot_release(system);
+        if (!forget_gone_bases(system))
+            return r;
+    }
+}
+
 bool cgroup_parent_is_self(const char *parent)
 {
     return strcmp(parent, CGROUP_SELF) == 0;
@@ -237,9 +275,7 @@ int cgroup_system_open(int proc_fd, const struct cgroup_options *options,
 
     int r = open_layout(system, err);
     if (r >= 0)
-        r = prepare_bases(system, err);
-    if (r >= 0)
-        r = cgroup_slot_claim(system, err);
+        r = claim(system, err);
     if (r >= 0)
         r = prepare_slots(system, options->cpu_milli, err);
     if (r < 0) {

@@ -3,13 +3,16 @@
 tells from others that must go on. deny.py does what a filter can see by itself.
 
     deny_asked.py CALL[:ARGUMENT=VALUE[/MASK]]... [--file PATTERN] [--caller NAME]
-                  [--since N] [--every N] [--errno N] -- PROGRAM [ARGUMENT...]
+                  [--since N] [--every N] [--errno N] [--meanwhile COMMAND]
+                  -- PROGRAM [ARGUMENT...]
 
 Each such call waits for a process of ours (seccomp_unotify(2)) that lets it go on or answers it.
 That process knows the file of a write(2) by its descriptor, of others by the name that they give;
-the program stands still meanwhile and shares no memory with another that runs, so what is read of
-it is what the kernel goes by. There is one such listener for a tree of filters: beyond these
+the program stands still all the while and shares no memory with another that runs, so what is read
+of it is what the kernel goes by. There is one such listener for a tree of filters: beyond these
 calls, a program that makes one of its own gets EBUSY.
+
+With --meanwhile no call is refused: a shell runs the command before the N-th goes on.
 """
 
 import argparse
@@ -20,6 +23,7 @@ import os
 import select
 import socket
 import struct
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -44,7 +48,7 @@ def name_at(pid, address):
 
 
 def file_of(call, pid, arguments):
-    if call in ("openat", "mount"):
+    if call in ("openat", "mkdirat", "mount"):
         return name_at(pid, arguments[1])
     return os.readlink(f"/proc/{pid}/fd/{arguments[0]}")
 
@@ -70,6 +74,10 @@ class Answers:
         if options.caller and caller_of(pid) != options.caller:
             return False
         self.turn += 1
+        if options.meanwhile:
+            if self.turn == options.since:
+                subprocess.run(options.meanwhile, shell=True, check=False)
+            return False
         return self.turn >= options.since and self.turn % options.every == 0
 
     def serve(self, listener):
@@ -112,6 +120,7 @@ def main():
     parser.add_argument("--caller")
     parser.add_argument("--since", type=int, default=1)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--meanwhile")
     parser.add_argument("--errno", type=int, default=errno.EPERM)
     end = sys.argv.index("--")
     options = parser.parse_args(sys.argv[1:end])

@@ -17,6 +17,7 @@ import unittest
 
 from helpers import jailer_protocol as protocol
 from helpers.cgroup_tree import parent_is_gone, processes_below, sandboxes_below
+from helpers.deny_asked import denying_asked
 from helpers.jailer_process import READY_NETNS, children_of, descriptors_of
 from helpers.local import PATIENCE, RUNTIMES, program
 
@@ -389,6 +390,21 @@ class TestDeaths(unittest.TestCase):
                 for fd in fds:
                     os.close(fd)
         self.assertTrue(parent_is_gone(PARENT))
+
+    def test_one_that_starts_as_the_last_one_ends(self):
+        """Which removes the cgroup that all have in common, in any hierarchy: it is made again."""
+        bases = f"/sys/fs/cgroup/{PARENT} /sys/fs/cgroup/*/{PARENT}"
+        with new_jailer() as jailer:
+            hierarchies = len(sandboxes_below(PARENT, depth=1))
+        for number in range(1, hierarchies + 1):
+            wrapper = denying_asked("mkdirat", file="jailer-0", since=number,
+                                    meanwhile=f"rmdir {bases} 2>/dev/null")
+            with self.subTest(number), new_jailer(wrapper=wrapper) as jailer:
+                self.assertEqual({os.path.basename(path) for path in
+                                  sandboxes_below(PARENT, depth=1)}, {"jailer-0"})
+                self.assertEqual(len(sandboxes_below(PARENT, depth=1)), hierarchies)
+                self.assertEqual(jailer.stop(), 0)
+            self.assertTrue(parent_is_gone(PARENT))
 
     def test_neighbours_do_not_sweep_each_other(self):
         with new_jailer() as one, new_jailer() as other:
