@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/kube/retry.h"
 
+#include "common/backoff.h"
 #include "common/kube/limits.h"
 
 #include <stddef.h>
 #include <string.h>
 
-uint64_t retry_backoff_ms(unsigned int failures, uint64_t base_ms, uint64_t max_ms, uint32_t random)
-{
-    uint64_t delay_ms = base_ms;
-
-    if (failures == 0)
-        return 0;
-    for (unsigned int i = 1; i < failures && delay_ms < max_ms; i++)
-        delay_ms *= 2;
-    if (delay_ms > max_ms)
-        delay_ms = max_ms;
-    return delay_ms - delay_ms / 2 * random / UINT32_MAX;
-}
-
 uint64_t retry_delay_ms(unsigned int failures, uint64_t retry_after_ms, uint32_t random)
 {
-    uint64_t delay_ms =
-        retry_backoff_ms(failures, KUBE_BACKOFF_BASE_MS, KUBE_BACKOFF_MAX_MS, random);
+    uint64_t delay_ms = backoff_ms(failures, KUBE_BACKOFF_BASE_MS, KUBE_BACKOFF_MAX_MS, random);
 
     if (retry_after_ms > KUBE_RETRY_AFTER_MS)
         retry_after_ms = KUBE_RETRY_AFTER_MS;

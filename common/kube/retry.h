@@ -6,11 +6,6 @@
 
 /* When a failed request is worth another try, and how long to wait before it. Pure functions. */
 
-/* Exponential from base_ms, doubling with every failure in a row (1 for the first), at most
- * max_ms, of which `random` takes away up to a half. 0 failures: 0. */
-uint64_t retry_backoff_ms(unsigned int failures, uint64_t base_ms, uint64_t max_ms,
-                          uint32_t random);
-
 /* The wait before the next try: back-off, or the server's Retry-After if that is longer (capped),
  * with jitter on top so that many clients don't come back in one moment. */
 uint64_t retry_delay_ms(unsigned int failures, uint64_t retry_after_ms, uint32_t random);

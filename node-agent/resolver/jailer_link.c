@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node-agent/resolver/jailer_link.h"
 
+#include "common/backoff.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "common/random.h"
 #include "node-agent/resolver/resolver_limits.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -21,13 +25,26 @@ struct jailer_link {
     struct loop_io *io;
     struct loop_timer *timer; /* until the hello, or until the next try */
     bool up;
-    unsigned int retry_ms;
-    bool told; /* that there is no connection */
+    uint64_t since_ns;     /* up */
+    unsigned int failures; /* in a row: connections that were not made, or did not last */
+    bool told;             /* that there is no connection */
 };
 
 static void watch(struct jailer_link *link, unsigned int events)
 {
     (void)loop_io_set(link->io, events);
+}
+
+/* Also a jailer that greets and then leaves at once is not called upon without end. */
+static void retry(struct jailer_link *link)
+{
+    uint32_t random = 0;
+    (void)random_bytes(&random, sizeof(random));
+    if (link->failures < UINT_MAX)
+        link->failures++;
+    (void)loop_timer_arm(link->timer,
+                         (unsigned int)backoff_ms(link->failures, JAILER_RETRY_LEAST_MS,
+                                                  JAILER_RETRY_MOST_MS, random));
 }
 
 static void lose(struct jailer_link *link, const struct error *err)
@@ -47,12 +64,9 @@ static void lose(struct jailer_link *link, const struct error *err)
         link->handlers.ended(link->arg);
         return;
     }
-    if (was_up)
-        link->retry_ms = JAILER_RETRY_LEAST_MS;
-    (void)loop_timer_arm(link->timer, link->retry_ms);
-    link->retry_ms *= 2;
-    if (link->retry_ms > JAILER_RETRY_MOST_MS)
-        link->retry_ms = JAILER_RETRY_MOST_MS;
+    if (was_up && clock_boottime_ns() - link->since_ns >= JAILER_STEADY_MS * UINT64_C(1000000))
+        link->failures = 0;
+    retry(link);
 }
 
 static int take_hello(struct jailer_link *link, const struct resolver_hello *hello,
@@ -75,6 +89,7 @@ static int take_hello(struct jailer_link *link, const struct resolver_hello *hel
         return error_set_errno(err, -r, "answer the jailer's hello");
     loop_timer_disarm(link->timer);
     link->up = true;
+    link->since_ns = clock_boottime_ns();
     link->told = false;
     link->handlers.up(hello, link->arg);
     return 0;
@@ -164,13 +179,8 @@ int jailer_link_new(struct loop *loop, const char *path, int fd, unsigned int po
     struct jailer_link *link = calloc(1, sizeof(*link));
     if (!link)
         return error_set_errno(err, ENOMEM, "connection to the jailer");
-    *link = (struct jailer_link){.loop = loop,
-                                 .path = path,
-                                 .port = port,
-                                 .handlers = *handlers,
-                                 .arg = arg,
-                                 .sock = -1,
-                                 .retry_ms = JAILER_RETRY_LEAST_MS};
+    *link = (struct jailer_link){
+        .loop = loop, .path = path, .port = port, .handlers = *handlers, .arg = arg, .sock = -1};
     int r = loop_timer_new(loop, on_timer, link, &link->timer);
     if (r >= 0)
         r = path ? loop_timer_arm(link->timer, 0) : fd_set_nonblock(fd, true);

@@ -9,7 +9,8 @@
 
 /*
  * The connection to the jailer: it is made, kept, and made again when it is lost, at first after
- * JAILER_RETRY_LEAST_MS. A given descriptor is one connection; its end is the end.
+ * JAILER_RETRY_LEAST_MS, then with jittered exponential back-off until one lasts. A given
+ * descriptor is one connection; its end is the end.
  */
 struct jailer_link;
 

@@ -63,5 +63,6 @@
 #define JAILER_HELLO_WITHIN_MS 5000
 #define JAILER_RETRY_LEAST_MS  100
 #define JAILER_RETRY_MOST_MS   2000
-#define MAX_JAILER_BATCH       64 /* messages a turn */
-#define MAX_UDP_BATCH          32 /* queries a turn */
+#define JAILER_STEADY_MS       10000 /* a connection that lasts so long was no failure */
+#define MAX_JAILER_BATCH       64    /* messages a turn */
+#define MAX_UDP_BATCH          32    /* queries a turn */

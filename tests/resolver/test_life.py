@@ -186,6 +186,22 @@ class TestJailer(unittest.TestCase):
         self.until(lambda: self.ask().rcode == "NOERROR")
         self.assertEqual(self.resolver.metrics()["jailer_connections_total"], 2)
 
+    def test_a_jailer_that_leaves_at_once_is_not_called_upon_without_end(self):
+        """Each time after the greeting: up to twice as long as before, of which up to a half less."""
+        listener = self.listen()
+        gaps = []
+        for _ in range(7):
+            began = time.monotonic()
+            jailer = listener.accept()
+            gaps.append(time.monotonic() - began)
+            self.greet(jailer)
+            jailer.close()
+        # Only what is too soon: a busy machine makes gaps longer.
+        for gap, least in zip(gaps[1:], (0.05, 0.1, 0.2, 0.4, 0.8, 1.0), strict=True):
+            self.assertGreater(gap, least * 0.9, gaps)
+        # And it goes on being called upon.
+        self.greet(listener.accept())
+
     def test_words_out_of_turn_end_the_connection(self):
         listener = self.listen()
         hello = wire.hello(rig.RANGE4, rig.RANGE6)

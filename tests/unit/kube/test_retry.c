@@ -4,32 +4,6 @@
 #include "common/cleanup.h"
 #include "common/kube/retry.h"
 
-static void test_backoff(void **state)
-{
-    (void)state;
-    static const struct {
-        unsigned int failures;
-        uint32_t random;
-        uint64_t delay_ms;
-    } cases[] = {
-        {0, 0, 0},
-        {1, 0, 500},
-        {1, UINT32_MAX, 250},
-        {2, 0, 1000},
-        {3, 0, 2000},
-        {6, 0, 16000},
-        {7, 0, 30000},
-        {100, 0, 30000},
-        {UINT32_MAX, 0, 30000},
-        {100, UINT32_MAX, 15000},
-        {7, UINT32_MAX / 2, 22501},
-    };
-
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-        assert_int_equal(retry_backoff_ms(cases[i].failures, 500, 30000, cases[i].random),
-                         cases[i].delay_ms);
-}
-
 static void test_retry_after(void **state)
 {
     (void)state;
@@ -83,7 +57,6 @@ static void test_what_is_worth_another_try(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_backoff),
         cmocka_unit_test(test_retry_after),
         cmocka_unit_test(test_what_is_worth_another_try),
     };
