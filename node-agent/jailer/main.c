@@ -35,7 +35,9 @@
  * for the addresses of names that a run's rules allow (resolver_link.h). It only ever narrows what
  * it asks for: the jailer's own list of forbidden ranges is in the table and is looked at first.
  * A node agent's jailer sets all this up at start; one for a single run at the first run that needs
- * it, so that others pay nothing.
+ * it, so that others pay nothing. First a packet is sent the whole way that those of sandboxes go,
+ * up to the node's way out: where another firewall drops it, sandboxes get no network
+ * (net_probe.h).
  *
  * Namespaces. At start the jailer makes one mount namespace for each runtime, in which that is the
  * read-only root and nothing else exists (template.c). A child is cloned into a new pid
@@ -89,6 +91,7 @@
 #include "common/log.h"
 #include "node-agent/jailer/caps.h"
 #include "node-agent/jailer/ceilings.h"
+#include "node-agent/jailer/check.h"
 #include "node-agent/jailer/checks.h"
 #include "node-agent/jailer/host.h"
 #include "node-agent/jailer/jailer.h"
@@ -240,6 +243,11 @@ static int configure_network(struct program *program, struct error *err)
     return r < 0 || single ? r : network_start_and_wait(network, err);
 }
 
+static const struct check_kind start_check = {
+    "network.start", PROTO_RECOMMENDED,
+    "without it the node takes no runs of profile ToolCall; start its jailer anew when it is "
+    "mended"};
+
 /* A node where it fails serves Snippet alone. */
 static void open_network(struct program *program)
 {
@@ -254,6 +262,8 @@ static void open_network(struct program *program)
         return;
     network_forbid(network, &why);
     log_event(LOG_LEVEL_WARN, "profile ToolCall is not offered", LOG_TEXT("error", why.text));
+    if (options->socket_path)
+        check_add(&program->checks, &start_check, PROTO_OUTCOME_FAILED, "%s", why.text);
 }
 
 static int make_templates(struct program *program, struct error *err)

@@ -9,6 +9,7 @@
 #include "node-agent/jailer/net/conntrack.h"
 #include "node-agent/jailer/net/links.h"
 #include "node-agent/jailer/net/net_messages.h"
+#include "node-agent/jailer/net/net_probe.h"
 #include "node-agent/jailer/net/nft_load.h"
 #include "node-agent/jailer/net/nft_text.h"
 #include "node-agent/jailer/net/sysctl_record.h"
@@ -79,6 +80,8 @@ static int load_table(struct work *work, struct error *err)
 {
     cleanup_buf struct buf text = BUF_INIT(NFT_MAX_TEXT);
     int r = nft_text_print(work->helper->plan, &text);
+    if (r >= 0)
+        r = net_probe_print(work->helper->plan, &text);
     if (r < 0)
         return error_set_errno(err, -r, "print the nftables table");
     r = nft_load(buf_str(&text), text.len, err);
@@ -105,6 +108,27 @@ static int apply_sysctls(struct work *work, bool ipv6, struct error *err)
     else
         sysctl_record_done(&work->record, false);
     return r;
+}
+
+/* With IPv6 alone dropped there are connections yet: those of IPv4. */
+static int probe(struct work *work, struct net_started *started, struct error *err)
+{
+    struct net_probe_result result = {.silent4 = false};
+    int r = net_probe_run(&work->filter, &work->route, work->helper->plan, work->sysctls.proc_fd,
+                          started->ipv6 != 0, &result, err);
+    if (r < 0)
+        return r;
+    if (result.silent4)
+        return error_set(err, EHOSTUNREACH,
+                         "another firewall of this node drops what sandboxes send (a forward chain "
+                         "with policy drop: nft list chains, iptables -S FORWARD): let pass what "
+                         "comes from and goes to interfaces sbr*, with Docker in its chain "
+                         "DOCKER-USER");
+    if (result.silent6) {
+        started->ipv6 = 0;
+        started->ipv6_dropped = 1;
+    }
+    return 0;
 }
 
 /* Nothing is forwarded before the table is there. */
@@ -135,7 +159,7 @@ static int prepare(struct work *work, struct net_started *ret_started, struct er
         *ret_started = (struct net_started){.mtu = links_uplink_mtu(&work->route),
                                             .ipv6 = work->sysctls.ipv6 ? 1 : 0,
                                             .tracked = sysctls_tracked(&work->sysctls)};
-    return r;
+    return r < 0 ? r : probe(work, ret_started, err);
 }
 
 /* Others that are still there need what was changed, too. */

@@ -159,6 +159,10 @@ static void on_started(struct network *network, const struct net_answer *answer)
     log_event(LOG_LEVEL_INFO, "network slots can be made",
               LOG_NUMBER("slots", network->plan.slot_count), LOG_NUMBER("ahead", network->ahead),
               LOG_NUMBER("mtu", network->started.mtu), LOG_NUMBER("ipv6", network->started.ipv6));
+    if (network->started.ipv6_dropped)
+        log_event(LOG_LEVEL_WARN,
+                  "sandboxes get no IPv6: another firewall of this node drops what they send by "
+                  "it; let pass what comes from and goes to interfaces sbr*");
     uint32_t most = network->plan.slot_count * (NFT_FLOWS + NFT_LOOKUPS);
     if (network->started.tracked > 0 && network->started.tracked < 2 * most)
         log_event(LOG_LEVEL_WARN,

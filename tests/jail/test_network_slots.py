@@ -522,6 +522,85 @@ class TestTheStart(WorldCase):
         self.expect_sysctls(before)
 
 
+class TestAnotherFirewall(WorldCase):
+    """One that drops what it doesn't know, as Docker's: nothing would say why a program hangs."""
+
+    POLICY = "type filter hook forward priority 0; policy drop;"
+    # What such firewalls accept at any rate.
+    KNOWN = "ct state established,related accept\niifname docker0 accept\n"
+
+    def firewall(self, family="ip", rules="", policy=POLICY):
+        table = f"{family} filter"
+        self.world.node.nft(f"table {table} {{\nchain FORWARD {{\n{policy}\n{self.KNOWN}{rules}\n"
+                            "}\n}\n")
+        self.addCleanup(self.world.node.nft, f"delete table {table}\n")
+
+    def expect_off(self):
+        with Jailer(self.world, socket=True) as jailer:
+            jailer.connect()
+            self.assertEqual(jailer.hello["profiles"], 1)
+            (check,) = [c for c in jailer.checks if c["name"] == "network.start"]
+            self.assertEqual((check["level"], check["outcome"]),
+                             (protocol.RECOMMENDED, protocol.FAILED))
+            refused = jailer.tool_call("pass").refused
+            for text in check["figure"], refused["text"]:
+                for word in ("forward chain", "sbr*", "DOCKER-USER"):
+                    self.assertIn(word, text)
+            self.assertEqual(jailer.run("print(1)").stdout, b"1\n")
+
+    def expect_on(self, wanted6=slots.NODE6):
+        with Jailer(self.world) as jailer:
+            found, _ = probe(jailer, f"{PUBLIC4} 80", f"{PUBLIC6} 80", f"{PUBLIC4} 22")
+            self.assertEqual(list(found.values()),
+                             [slots.NODE4, wanted6, "ConnectionRefusedError"])
+            return jailer.log_text()
+
+    def test_that_drops_all(self):
+        before = self.world.census(), self.world.sysctls()
+        self.firewall()
+        self.expect_off()
+        self.doCleanups()
+        # By a rule in place of the policy, and of both families.
+        self.firewall("inet", "counter drop", self.POLICY.replace("drop", "accept"))
+        self.expect_off()
+        self.doCleanups()
+        self.assertEqual(settle(self.world, before[0]), {})
+        self.assertEqual(self.world.sysctls(), before[1])
+
+    def test_that_lets_sandboxes_through(self):
+        self.firewall("inet", 'iifname "sbr*" accept\noifname "sbr*" accept')
+        self.expect_on()
+
+    def test_that_drops_ipv6_alone(self):
+        self.firewall("ip6")
+        self.assertIn("sandboxes get no IPv6", self.expect_on("OSError"))
+
+    def test_that_refuses_and_says_so(self):
+        self.firewall("inet", "reject with icmpx admin-prohibited",
+                      self.POLICY.replace("drop", "accept"))
+        with Jailer(self.world) as jailer:
+            found, _ = probe(jailer, f"{PUBLIC4} 80")
+            self.assertEqual(list(found.values()), ["OSError"])
+
+    def test_what_is_tried_leaves_nothing(self):
+        with Jailer(self.world) as jailer:
+            self.assertEqual(jailer.tool_call("print(1)").stdout, b"1\n")
+            table = self.world.node.run("nft", "list", "table", "inet", "sandboxrun_0").stdout
+            self.assertNotIn("probe", table)
+            self.assertEqual(settle_elements(self.world), {})
+            self.assertEqual(self.world.census()["tracked"], set())
+
+    def test_a_node_without_a_way_out(self):
+        """Is none that is told apart: its programs are refused at once."""
+        for command in "route del default", "-6 route del default":
+            self.world.node.run("ip", *command.split())
+        self.addCleanup(self.world.node.ip, "route add default via 172.20.0.1\n"
+                                            "route add ::/0 via 2001:db8:20::1\n")
+        with Jailer(self.world) as jailer:
+            found, _ = probe(jailer, f"{PUBLIC4} 80")
+            self.assertEqual(list(found.values()), ["OSError"])
+
+
 class TestWithoutIPv6(WorldCase):
     def test_a_node_that_has_it_switched_off(self):
         self.world.node.sysctl(net__ipv6__conf__all__disable_ipv6="1",

@@ -53,7 +53,8 @@ enum net_answer_kind {
 struct net_started {
     uint32_t mtu;
     uint32_t ipv6;
-    uint32_t tracked; /* connections that the kernel tracks at most; 0: not told */
+    uint32_t ipv6_dropped; /* slots have none, for what they sent would not leave the node */
+    uint32_t tracked;      /* connections that the kernel tracks at most; 0: not told */
 };
 
 struct net_answer {

@@ -278,6 +278,25 @@ int nft_elements_lock(struct netlink *netlink, uint32_t jailer, struct error *er
     return commit(&batch, err);
 }
 
+int nft_elements_delete_chain(struct netlink *netlink, uint32_t jailer, const char *chain,
+                              struct error *err)
+{
+    cleanup_netlink_batch struct netlink_batch batch = {0};
+    char table[NET_TABLE_SIZE];
+    int r = begin(&batch, netlink, err);
+    if (r < 0)
+        return r;
+    net_plan_table(jailer, table);
+    struct nlmsghdr *rules = add_message(&batch, NFT_MSG_DELRULE, NLM_F_ACK);
+    netlink_put_text(&batch, rules, NFTA_RULE_TABLE, table);
+    netlink_put_text(&batch, rules, NFTA_RULE_CHAIN, chain);
+    struct nlmsghdr *message = add_message(&batch, NFT_MSG_DELCHAIN, NLM_F_ACK);
+    netlink_put_text(&batch, message, NFTA_CHAIN_TABLE, table);
+    netlink_put_text(&batch, message, NFTA_CHAIN_NAME, chain);
+    r = commit(&batch, err);
+    return r < 0 ? error_wrap(err, "remove the chain %s", chain) : 0;
+}
+
 int nft_elements_delete_table(struct netlink *netlink, uint32_t jailer, struct error *err)
 {
     cleanup_netlink_batch struct netlink_batch batch = {0};

@@ -6,6 +6,7 @@
 #include "node-agent/jailer/net/net_plan.h"
 #include "node-agent/jailer/net/netlink.h"
 #include "node-agent/proto/proto_denied.h"
+#include "node-agent/proto/proto_egress.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,6 +49,10 @@ int nft_elements_allow(struct netlink *netlink, uint32_t jailer, uint32_t slot,
 
 /* The resolver's port, 0: there is none, and lookups are refused. */
 int nft_elements_set_resolver(struct netlink *netlink, uint32_t jailer, uint16_t port,
+                              struct error *err);
+
+/* With its rules. */
+int nft_elements_delete_chain(struct netlink *netlink, uint32_t jailer, const char *chain,
                               struct error *err);
 
 /* Without it being there, success. */
