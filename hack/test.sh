@@ -43,7 +43,8 @@ Layers: ${layers_all[*]} (default: all)
   lint     formatting, banned functions, static analysis
 
   --full   soak: 10,000 runs, which take about ten minutes; egress: 5,000 killed runs and 1,000
-           programs that connect at once, ten minutes; faults: each kind fifty times, hours
+           programs that connect at once, ten minutes; escape: every attempt as ToolCall as well;
+           faults: each kind fifty times, hours
 
 soak says the seed of its plan; SOAK_SEED=... repeats it, SOAK_RUNS=... sets the number of runs.
 faults does too: FAULTS_SEED=...; FAULTS_TIMES=... sets how often each kind of fault comes, and

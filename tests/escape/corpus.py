@@ -13,6 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 MAX_TIMEOUT_S = 60
 
+SNIPPET, TOOL_CALL = "Snippet", "ToolCall"
+
 # Directory, title, and what the attempts have in common. In the order of the page and of the runs.
 FAMILIES = [
     ("system-calls", "System calls by another door",
@@ -63,7 +65,7 @@ FAMILIES = [
 ]  # fmt: skip
 
 REQUIRED = ("family", "tries", "matters", "expect")
-SINGLE = {*REQUIRED, "needs", "memory", "cpu", "timeout", "stdin", "host", "source"}
+SINGLE = {*REQUIRED, "toolcall", "profile", "needs", "memory", "cpu", "timeout", "stdin", "host", "source"}
 REPEATED = {"env", "arg"}
 NEEDS = {"x86_64"}
 # How the host looks at it besides: beside a neighbour that measures itself; on a terminal; as YAML
@@ -100,28 +102,43 @@ class CorpusError(Exception):
 
 
 class Attempt:
-    def __init__(self, path, text):
+    def __init__(self, path, text, profile=SNIPPET):
         self.path = path
+        self.profile = profile
         self.family = os.path.basename(os.path.dirname(path))
         self.name = os.path.basename(path).removesuffix(".py")
         self.text = text
         self.head = read_head(path, text)
-        self.expect = [word.strip() for word in self.head["expect"].split(",")]
+        self.expect = self.expected_as(profile)
         self.host = self.head.get("host")
         self.check()
 
     @property
     def id(self):
-        return f"{self.family}/{self.name}"
+        return f"{self.family}/{self.name}" + as_profile(self.profile)
+
+    def expected_as(self, profile):
+        expect = self.head["expect"]
+        if profile == TOOL_CALL:
+            expect = self.head.get("toolcall", expect)
+        return [word.strip() for word in expect.split(",")]
+
+    def is_for(self, profile):
+        """Whether it says anything there."""
+        return self.head.get("profile", profile) == profile
 
     def check(self):
         if self.head["family"] != self.family:
             raise CorpusError(f"{self.path}: the family is the directory, {self.family}")
-        for word in self.expect:
+        for word in {*self.expect, *self.expected_as(TOOL_CALL)}:
             if word not in WORDS and word not in REASONS and not ERROR.fullmatch(word):
                 raise CorpusError(f"{self.path}: expect: {word}?")
         if self.host is not None and self.host not in HOST:
             raise CorpusError(f"{self.path}: host: {self.host}?")
+        if self.head.get("profile", SNIPPET) != SNIPPET:
+            raise CorpusError(f"{self.path}: profile: {self.head['profile']}?")
+        if "toolcall" in self.head and not self.is_for(TOOL_CALL):
+            raise CorpusError(f"{self.path}: toolcall, where it isn't tried")
         if self.needs() - NEEDS:
             raise CorpusError(f"{self.path}: needs: {self.head['needs']}?")
         if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", self.name):
@@ -141,7 +158,7 @@ class Attempt:
 
     def spec(self, canaries):
         """The spec of its run; canaries are variables that name what the host has set up."""
-        env = dict(canaries)
+        env = {**canaries, "CANARY_PROFILE": self.profile}
         for pair in self.head.get("env", []):
             name, _, value = pair.partition("=")
             env[name] = value
@@ -149,7 +166,7 @@ class Attempt:
         timeout_s = int(self.head.get("timeout", "10"))
         if "DeadlineExceeded" not in self.expect:  # a run that must come to its own end
             timeout_s = min(timeout_s * PATIENCE, MAX_TIMEOUT_S)
-        spec = {"code": self.program(), "timeoutSeconds": timeout_s,
+        spec = {"profile": self.profile, "code": self.program(), "timeoutSeconds": timeout_s,
                 "env": [{"name": name, "value": value} for name, value in env.items()]}
         if limits:
             spec["resources"] = {"limits": limits}
@@ -158,6 +175,11 @@ class Attempt:
         if "arg" in self.head:
             spec["args"] = self.head["arg"]
         return spec
+
+
+def as_profile(profile):
+    """What stands behind the names of attempts in sandboxes of the profile."""
+    return "" if profile == SNIPPET else f" as {profile}"
 
 
 def prelude():
@@ -201,17 +223,18 @@ def read_head(path, text):
     return head
 
 
-def load_file(path):
+def load_file(path, profile=SNIPPET):
     with open(path, encoding="utf-8") as file:
-        return Attempt(path, file.read())
+        return Attempt(path, file.read(), profile)
 
 
-def load_family(family):
+def load_family(family, profile=SNIPPET):
     directory = os.path.join(HERE, family)
-    return [load_file(os.path.join(directory, name)) for name in sorted(os.listdir(directory))
-            if name.endswith(".py")]
+    found = [load_file(os.path.join(directory, name), profile)
+             for name in sorted(os.listdir(directory)) if name.endswith(".py")]
+    return [attempt for attempt in found if attempt.is_for(profile)]
 
 
-def load():
+def load(profile=SNIPPET):
     """{family: [attempt]} of all, in order."""
-    return {family: load_family(family) for family, _, _ in FAMILIES}
+    return {family: load_family(family, profile) for family, _, _ in FAMILIES}

@@ -31,8 +31,9 @@ call counts as an attempt.
 |---|---|
 {entries}
 
-`sudo ./hack/test.sh escape` runs all of them on this machine in about a minute and a half; the last
-line but one says how many were tried and how many got through. `tests/escape/by_hand.py FILE` runs
+`sudo ./hack/test.sh escape` runs all of them on this machine in sandboxes of profile Snippet, and
+those as ToolCall too that a network or a longer list of calls could help; with `--full` all of them
+as both. The last line but one says how many were tried and how many got through. `tests/escape/by_hand.py FILE` runs
 one. What is known to be possible and accepted stands in [SECURITY.md](../SECURITY.md).
 
 An attempt's own word isn't enough: processes that run under the very kernel uids of the sandboxes,
@@ -59,8 +60,9 @@ FAMILY = """
 {rows}
 """
 
-KINDS = {"x86-64": "what [`seccomp/snippet.json`](../seccomp/snippet.json) says for the number and "
-                   "its arguments",
+KINDS = {"x86-64": "what the policy of the profile, [`snippet.json`](../seccomp/snippet.json) or "
+                   "[`tool-call.json`](../seccomp/tool-call.json), says for the number and its "
+                   "arguments",
          "arm64": "what the file says",
          "x32": "the process is ended", "i386": "the process is ended"}
 
@@ -71,7 +73,12 @@ def cell(text):
 
 def row(attempt):
     link = f"[{attempt.name}](../tests/escape/{attempt.family}/{attempt.name}.py)"
-    cells = (attempt.head["tries"], attempt.head["matters"], ", ".join(attempt.expect))
+    wanted = ", ".join(attempt.expect)
+    if "toolcall" in attempt.head:
+        wanted += "; as ToolCall " + ", ".join(attempt.expected_as(corpus.TOOL_CALL))
+    elif not attempt.is_for(corpus.TOOL_CALL):
+        wanted += "; not tried as ToolCall"
+    cells = (attempt.head["tries"], attempt.head["matters"], wanted)
     return f"| {link} | {' | '.join(map(cell, cells))} |"
 
 

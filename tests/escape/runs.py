@@ -35,9 +35,13 @@ def call(outside, text, *rest):
 
 def statuses(outside, text, parallel):
     """The status of each document of the text, in order."""
-    found = json.loads(call(outside, text, "--parallel", str(parallel), "-o", "json").stdout)
+    done = call(outside, text, "--parallel", str(parallel), "-o", "json")
+    found = json.loads(done.stdout)
     items = found["items"] if "items" in found else [found]
-    return [item["status"] for item in items]
+    # Of one that never ran the jailer and the resolver have more to say.
+    return [item["status"] | ({"stderr": done.stderr}
+                              if item["status"].get("reason") == "SandboxSetupFailed" else {})
+            for item in items]
 
 
 def on_terminal(outside, text, *rest):

@@ -231,7 +231,8 @@ def sweep_entry(outside, entry, policy):
     found = sweep.calls(entry, policy)
     chunks = sweep.chunks(found)
     text = "\n---\n".join(json.dumps(document(
-        corpus.program(sweep.program(chunk)), name=f"sweep-{number}", timeoutSeconds=60))
+        corpus.program(sweep.program(chunk)), name=f"sweep-{number}", timeoutSeconds=60,
+        profile=policy.profile))
         for number, chunk in enumerate(chunks))
     wrong = []
     for chunk, status in zip(chunks, runs.statuses(outside, text, 2), strict=True):
@@ -254,16 +255,24 @@ def sweep_entry(outside, entry, policy):
 class EscapeSuite(unittest.TestSuite):
     """Runs family after family, and each attempt's test behind it."""
 
-    def __init__(self, patterns):
+    def __init__(self, patterns, profile=corpus.SNIPPET, only=None, tally=None):
+        """only: of these families, and `sweep`; all without it. A tally may be shared."""
         super().__init__()
         self.patterns = patterns
+        self.profile = profile
         self.families = {}
-        for family, attempts in corpus.load().items():
+        for family, attempts in corpus.load(profile).items():
+            if only and family not in only:
+                continue
             chosen = [attempt for attempt in attempts if self.wants(attempt.id)]
             if chosen:
                 self.families[family] = chosen
-        self.sweeps = [entry for entry in sweep.entries() if self.wants(f"sweep/{entry}")]
-        self.tally = Tally()
+        self.sweeps = [entry for entry in sweep.entries() if self.wants(self.sweep_id(entry))
+                       and (not only or "sweep" in only)]
+        self.tally = tally or Tally()
+
+    def sweep_id(self, entry):
+        return f"sweep/{entry}" + corpus.as_profile(self.profile)
 
     def wants(self, name):
         return not self.patterns or any(fnmatch.fnmatchcase(name, p) for p in self.patterns)
@@ -273,7 +282,7 @@ class EscapeSuite(unittest.TestSuite):
         def stays(name):
             return not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
-        self.sweeps = [entry for entry in self.sweeps if stays(f"sweep/{entry}")]
+        self.sweeps = [entry for entry in self.sweeps if stays(self.sweep_id(entry))]
         for family, attempts in list(self.families.items()):
             self.families[family] = [attempt for attempt in attempts if stays(attempt.id)]
             if not self.families[family]:
@@ -299,10 +308,10 @@ class EscapeSuite(unittest.TestSuite):
     def run_sweeps(self, outside, result):
         if not self.sweeps:
             return
-        policy = sweep.Policy()
+        policy = sweep.Policy(self.profile)
         for entry in self.sweeps:
             outcome, count = sweep_entry(outside, entry, policy)
-            EscapeTest(f"sweep/{entry}", "as the policy file says", outcome, self.tally,
+            EscapeTest(self.sweep_id(entry), "as the policy file says", outcome, self.tally,
                        count).run(result)
 
     def run_family(self, outside, family, attempts, result):
@@ -316,5 +325,5 @@ class EscapeSuite(unittest.TestSuite):
                        None if reason else running.outcomes[attempt.id], self.tally).run(result)
         outcome = Verdict(THROUGH, f"{len(changes)} changes", "\n".join(changes)) if changes else \
             Verdict(REFUSED, f"as before, after {took:.1f} s")
-        EscapeTest(f"{family}/(the outside)", "nothing changed", outcome, self.tally,
+        EscapeTest(f"{family}/(the outside)" + corpus.as_profile(self.profile), "nothing changed", outcome, self.tally,
                    weight=0).run(result)

@@ -12,10 +12,12 @@ import os
 import signal
 
 import attempt
+import corpus
 from helpers.local import ROOT
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-POLICY = os.path.join(ROOT, "seccomp/snippet.json")
+POLICIES = {corpus.SNIPPET: os.path.join(ROOT, "seccomp/snippet.json"),
+            corpus.TOOL_CALL: os.path.join(ROOT, "seccomp/tool-call.json")}
 ALL_ONES = 0xFFFFFFFFFFFFFFFF
 X32_BIT = 0x40000000
 # This machine in a rule's "includes".
@@ -62,8 +64,9 @@ def entries():
 
 
 class Policy:
-    def __init__(self, path=POLICY):
-        with open(path, encoding="utf-8") as file:
+    def __init__(self, profile=corpus.SNIPPET):
+        self.profile = profile
+        with open(POLICIES[profile], encoding="utf-8") as file:
             self.data = json.load(file)
         self.rules = {}
         for rule in self.data["syscalls"]:

@@ -39,6 +39,12 @@ class TestCorpus(unittest.TestCase):
                 elsewhere = set(attempt.expect) & set(corpus.REASONS) or attempt.host
                 self.assertTrue(elsewhere or can.search(attempt.text), attempt.id)
 
+    def test_what_is_expected_otherwise_as_toolcall_is_something_else(self):
+        for attempts in corpus.load(corpus.TOOL_CALL).values():
+            for attempt in attempts:
+                if "toolcall" in attempt.head:
+                    self.assertNotEqual(attempt.expect, attempt.expected_as(corpus.SNIPPET))
+
     def test_every_word_of_an_expectation_is_used(self):
         used = {word for attempts in corpus.load().values() for attempt in attempts
                 for word in attempt.expect}

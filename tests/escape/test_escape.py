@@ -8,11 +8,19 @@ outside is looked at there. suite.py runs them.
 
 import unittest
 
-from suite import EscapeSuite
+import corpus
+from helpers.local import FULL
+from suite import EscapeSuite, Tally
+
+# As ToolCall, what may come out otherwise for its network and its longer list of calls; --full: all.
+OF_THE_NETWORK = None if FULL else ("sweep", "sockets", "inheritance")
 
 
 def load_tests(loader, _tests, _pattern):
-    return EscapeSuite(loader.testNamePatterns)
+    patterns, tally = loader.testNamePatterns, Tally()
+    return unittest.TestSuite([
+        EscapeSuite(patterns, tally=tally),
+        EscapeSuite(patterns, corpus.TOOL_CALL, OF_THE_NETWORK, tally)])
 
 
 if __name__ == "__main__":

@@ -11,12 +11,17 @@ from helpers.local import program
 
 class TestSweep(unittest.TestCase):
     def test_the_names_that_are_allowed_are_the_compilers(self):
-        policy = sweep.Policy()
+        for profile in sweep.POLICIES:
+            with self.subTest(profile):
+                self.check_names(profile)
+
+    def check_names(self, profile):
+        policy = sweep.Policy(profile)
         mine = {name for name, rules in policy.rules.items()
                 if any(rule["action"] == "SCMP_ACT_ALLOW" for rule in rules)}
         lines = subprocess.run(
             [program("sandboxrun-seccomp"), "explain",
-             sweep.POLICY], capture_output=True, text=True,
+             sweep.POLICIES[profile]], capture_output=True, text=True,
             check=True).stdout.splitlines()
         theirs = {line.split()[0] for line in lines if len(line.split()) > 1
                   and line.split()[1] == "allow"}

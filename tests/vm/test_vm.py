@@ -38,6 +38,7 @@ LEFT_OUT = {
     "test_page.*": "the page is the same here",
     "test_verdict.*": "a decision without a kernel",
     "test_sweep.*": "the policy is the same here; the sweep itself runs",
+    "* as ToolCall": "the emulated machine's kernel has neither veth nor nftables",
     "terminal/*": "what the command line shows, which is the same here",
     "cgroups/processor-time": "emulated processors are too slow for a share of one to be measured",
     "signals-at-process-1/flood-of-orphans": "emulated, it takes longer than a run may",

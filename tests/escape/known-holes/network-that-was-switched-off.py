@@ -5,6 +5,7 @@
 #   some
 # source: N7, N8
 # expect: EAFNOSUPPORT
+# profile: Snippet
 import socket
 
 from attempt import each

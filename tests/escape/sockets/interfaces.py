@@ -3,6 +3,7 @@
 # tries: looks for an interface besides the loopback, an address and a route
 # matters: what is there can be used by whoever gets a socket
 # expect: own only
+# profile: Snippet
 from attempt import refused, through
 
 def lines(name):

@@ -3,6 +3,7 @@
 # tries: reads the credentials of the cloud's metadata service, by every cloud's address
 # matters: one request gives the node's role
 # expect: EAFNOSUPPORT
+# toolcall: ECONNREFUSED
 import socket
 
 from attempt import each

@@ -3,6 +3,7 @@
 # tries: looks names up, by the C library and by a datagram to each usual resolver
 # matters: a label of a look-up carries 63 bytes out, through any number of firewalls
 # expect: EAFNOSUPPORT
+# profile: Snippet
 import socket
 import time
 

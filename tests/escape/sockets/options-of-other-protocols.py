@@ -3,6 +3,7 @@
 # tries: options of IP, TCP, netfilter, TLS and the like on the socket that it has
 # matters: iptables is configured by socket options (CVE-2016-4997, CVE-2021-22555)
 # expect: ENOSYS
+# toolcall: ENOSYS, ENOTSUP
 import socket
 
 from attempt import each

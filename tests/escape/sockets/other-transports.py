@@ -3,6 +3,7 @@
 # tries: SCTP, DCCP, UDP-Lite, MPTCP and L2TP over IP
 # matters: autoloaded protocols with a history (CVE-2017-6074, CVE-2021-23133)
 # expect: EAFNOSUPPORT
+# toolcall: ENOSYS
 from attempt import each, syscall
 
 each({f"family {family} type {kind} protocol {protocol}":

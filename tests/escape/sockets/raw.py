@@ -3,6 +3,7 @@
 # tries: raw sockets of IPv4 and IPv6, ICMP, and the ping socket
 # matters: forged packets, and all that others receive
 # expect: EAFNOSUPPORT
+# toolcall: ENOSYS, EPERM
 from attempt import each, syscall
 
 each({f"family {family} type {kind} protocol {protocol}":

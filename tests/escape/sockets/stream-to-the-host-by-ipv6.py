@@ -3,6 +3,7 @@
 # tries: connects by TCP to a server of the host on ::1 and on ::ffff:127.0.0.1
 # matters: the second family is the one that is forgotten
 # expect: EAFNOSUPPORT
+# toolcall: ECONNREFUSED
 import socket
 
 from attempt import canary, each

@@ -3,6 +3,7 @@
 # tries: connects by TCP to a server of the host on 127.0.0.1
 # matters: many services on a node's loopback ask for no password
 # expect: EAFNOSUPPORT
+# toolcall: ECONNREFUSED
 import socket
 
 from attempt import canary, trying
