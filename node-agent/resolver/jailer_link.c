@@ -206,6 +206,11 @@ void jailer_link_free(struct jailer_link *link)
     free(link);
 }
 
+bool jailer_link_is_given(const struct jailer_link *link)
+{
+    return !link->path;
+}
+
 bool jailer_link_is_up(const struct jailer_link *link)
 {
     return link->up;

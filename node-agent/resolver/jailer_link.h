@@ -36,6 +36,8 @@ int jailer_link_new(struct loop *loop, const char *path, int fd, unsigned int po
                     struct jailer_link **ret_link, struct error *err);
 void jailer_link_free(struct jailer_link *link);
 
+/* By a descriptor, for the runs of one command. */
+bool jailer_link_is_given(const struct jailer_link *link);
 bool jailer_link_is_up(const struct jailer_link *link);
 
 /* 0; -EAGAIN: later, see writable; -ENOTCONN. */

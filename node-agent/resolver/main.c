@@ -42,6 +42,9 @@
  *
  * Bounds. Every table, rate and time is in resolver_limits.h, with what happens beyond.
  *
+ * SIGTERM or SIGINT: the sandboxes that have a slot keep their names; it ends with 0 once none has
+ * one any more, or the jailer has gone. Was that given by a descriptor, at once.
+ *
  * Who dies             what happens
  *   the jailer         all lookups are refused; we connect again, and it tells who is there. Was it
  *                      given by a descriptor, we end with 0
@@ -77,8 +80,9 @@ struct program {
 static void on_signal(int signum, void *arg)
 {
     struct program *program = arg;
-    log_event(LOG_LEVEL_INFO, "ending on a signal", LOG_NUMBER("signal", signum));
-    loop_stop(program->loop);
+    log_event(LOG_LEVEL_INFO, "ending on a signal", LOG_NUMBER("signal", signum),
+              LOG_NUMBER("openSlots", resolver_open_slots(program->resolver)));
+    resolver_end(program->resolver);
 }
 
 static void on_ended(void *arg)

@@ -33,6 +33,12 @@ static void on_up(const struct resolver_hello *hello, void *arg)
               LOG_NUMBER("forbidden", hello->forbidden_count));
 }
 
+static void check_end(struct resolver *resolver)
+{
+    if (resolver->ending && resolver->slots->open_count == 0)
+        resolver->ended(resolver->arg);
+}
+
 static void on_close(struct resolver *resolver, const struct resolver_close *closing)
 {
     int slot = (int)closing->slot;
@@ -40,6 +46,7 @@ static void on_close(struct resolver *resolver, const struct resolver_close *clo
         return;
     lookup_cancel_slot(resolver, slot, OUTCOME_GONE);
     tcp_server_end_slot(resolver->tcp, slot);
+    check_end(resolver);
 }
 
 static int on_message(const struct resolver_message *message, struct error *err, void *arg)
@@ -70,6 +77,7 @@ static void on_down(void *arg)
     tcp_server_end_slot(resolver->tcp, -1);
     slots_close_all(resolver->slots);
     metrics_set_load(0, 0, 0);
+    check_end(resolver);
 }
 
 static void on_ended(void *arg)
@@ -121,6 +129,20 @@ void resolver_free(struct resolver *resolver)
     jailer_link_free(resolver->link);
     slots_free(resolver->slots);
     free(resolver);
+}
+
+void resolver_end(struct resolver *resolver)
+{
+    resolver->ending = true;
+    if (jailer_link_is_given(resolver->link))
+        resolver->ended(resolver->arg);
+    else
+        check_end(resolver);
+}
+
+unsigned int resolver_open_slots(const struct resolver *resolver)
+{
+    return resolver->slots->open_count;
 }
 
 const char *resolver_unready(const struct resolver *resolver)

@@ -27,7 +27,8 @@ struct resolver {
     unsigned int tcp_count;
     uint64_t last_sequence; /* of ALLOW */
     struct token_bucket log;
-    void (*ended)(void *arg); /* the jailer that was given by a descriptor is gone */
+    bool ending;              /* as soon as no sandbox needs it */
+    void (*ended)(void *arg); /* the jailer that was given by a descriptor is gone, or told to */
     void *arg;
 };
 
@@ -36,6 +37,13 @@ int resolver_new(struct loop *loop, const struct upstreams *upstreams, unsigned 
                  const char *jailer_socket, int jailer_fd, void (*ended)(void *arg), void *arg,
                  struct resolver **ret_resolver, struct error *err);
 void resolver_free(struct resolver *resolver);
+
+/* Calls ended once no sandbox has a slot, or the jailer that knows of them is gone: at once where
+ * that is so, or where the jailer was given by a descriptor. */
+void resolver_end(struct resolver *resolver);
+
+/* Those that a sandbox has. */
+unsigned int resolver_open_slots(const struct resolver *resolver);
 
 /* NULL: it serves; else why it doesn't. */
 const char *resolver_unready(const struct resolver *resolver);

@@ -233,6 +233,28 @@ class TestJailer(unittest.TestCase):
         jailer.open(0)
         self.until(lambda: self.ask().rcode == "NOERROR")
 
+    def test_told_to_end_it_stays_for_the_sandboxes_that_are_there(self):
+        for last in ("slot", "jailer"):
+            with self.subTest(last):
+                listener = self.listen()
+                jailer = listener.accept()
+                self.greet(jailer)
+                jailer.open(0)
+                jailer.open(1)
+                self.until(lambda: self.ask().rcode == "NOERROR")
+                for times in 1, 2:
+                    self.resolver.process.send_signal(signal.SIGTERM)
+                    self.until(lambda: self.resolver.log_text().count("ending on a signal") == times)
+                self.assertIn('"openSlots":2', self.resolver.log_text())
+                jailer.close_slot(1)
+                self.assertEqual(self.ask().rcode, "NOERROR")
+                self.assertIsNone(self.resolver.process.poll())
+                jailer.close_slot(0) if last == "slot" else jailer.close()
+                self.assertEqual(self.resolver.process.wait(10), 0)
+                listener.close()
+                self.resolver = rig.Resolver(self.upstream.text(), path=self.path)
+                self.addCleanup(self.resolver.close)
+
     def test_a_gateway_that_is_taken(self):
         """No slot is served then: the jailer gets no word that we are ready, and hears it later."""
         listener = self.listen()
