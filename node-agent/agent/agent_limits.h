@@ -33,6 +33,9 @@
 /* Runs that wait for room on the node; a further one is given back. */
 #define MAX_HELD_RUNS 64u
 
+/* Sandbox ids that the agent is through with; the oldest is forgotten for a further one. */
+#define MAX_SEEN_IDS 4096u
+
 /* Runs that have started and whose end the API server has not taken yet, and their bytes on disk;
  * beyond either no run is started. */
 #define MAX_SPOOL_ENTRIES 4096u

@@ -52,6 +52,9 @@ void assignment_drop(struct assignment *assignment)
 {
     struct assignments *owner = assignment->owner;
 
+    /* With one that was only held nothing has been done. */
+    if (assignment->state != ASSIGNMENT_HELD)
+        seen_ids_add(owner->seen, assignment->target.sandbox_id);
     assignment_unhold(assignment);
     retained_abandon(TAKE_PTR(assignment->retained));
     if (assignment->run) {

@@ -5,6 +5,7 @@
 #include "node-agent/agent/assignment_plan.h"
 #include "node-agent/agent/assignments.h"
 #include "node-agent/agent/run.h"
+#include "node-agent/agent/seen_ids.h"
 
 struct reflector;
 
@@ -17,12 +18,13 @@ struct assignments {
     struct assignment *table; /* by sandbox id */
     struct assignment *held;  /* in the order of their coming */
     unsigned int held_count;
+    struct seen_ids *seen;
     struct node_resources allocated; /* by the active ones */
     bool draining;
 };
 
-/* One sandbox id that this agent was given. It is remembered until the watch shows that the run
- * is over or gone, so that nothing old can start it a second time. */
+/* One sandbox id that this agent was given, until the watch shows that the run is over or gone;
+ * from then on it is one of those seen, so that nothing old can start it a second time. */
 struct assignment {
     UT_hash_handle hh;
     struct assignment *prev;

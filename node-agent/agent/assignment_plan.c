@@ -15,6 +15,9 @@ static enum assignment_action decide_earlier(const struct assignment_facts *fact
 
 static enum assignment_action decide_fresh(const struct assignment_facts *facts)
 {
+    /* An older version than the one that told its end. */
+    if (facts->seen)
+        return ASSIGNMENT_IGNORE;
     /* Running is written by nobody but the agent that runs it, and this one doesn't. */
     if (facts->phase == RUN_PHASE_RUNNING || facts->spooled || facts->marked)
         return ASSIGNMENT_LOSE;

@@ -38,6 +38,7 @@ struct assignment_facts {
     bool deleting;
     bool own;      /* bears this agent's instance */
     bool known;    /* bears an instance that has used this spool */
+    bool seen;     /* this agent is through with it */
     bool spooled;  /* the spool has it, and its write is under way */
     bool marked;   /* the spool has a mark that can't be read */
     bool draining; /* nothing new is started */

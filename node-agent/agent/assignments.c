@@ -103,6 +103,7 @@ static void gather(const struct assignments *assignments, const struct sighting 
         .deleting = sighting->deleting,
         .own = strcmp(instance, assignments->options.instance) == 0,
         .known = spool_knows_instance(assignments->options.spool, instance),
+        .seen = seen_ids_has(assignments->seen, id),
         .spooled = writing,
         .marked = !writing && spool_has(assignments->options.spool, id),
         .draining = assignments->draining,
@@ -115,7 +116,8 @@ static void gather(const struct assignments *assignments, const struct sighting 
 static bool wants_object(const struct assignment_facts *facts)
 {
     return facts->state == ASSIGNMENT_UNSEEN && facts->phase == RUN_PHASE_SCHEDULED && facts->own &&
-           !facts->deleting && !facts->draining && !facts->spooled && !facts->marked;
+           !facts->deleting && !facts->draining && !facts->seen && !facts->spooled &&
+           !facts->marked;
 }
 
 static void act_unseen(struct assignments *assignments, const struct sighting *sighting,
@@ -406,9 +408,12 @@ int assignments_new(const struct assignments_options *options, assignments_chang
     assignments->changed = changed;
     assignments->arg = arg;
     (void)snprintf(selector, sizeof(selector), "status.nodeName=%s", options->node_name);
-    int r = reflector_new(options->client, &watch, &handlers, assignments, &assignments->reflector,
+    int r = seen_ids_new(&assignments->seen, err);
+    if (r == 0)
+        r = reflector_new(options->client, &watch, &handlers, assignments, &assignments->reflector,
                           err);
     if (r < 0) {
+        seen_ids_free(assignments->seen);
         free(assignments);
         return r;
     }
@@ -426,5 +431,6 @@ void assignments_free(struct assignments *assignments)
     reflector_free(assignments->reflector);
     HASH_ITER (hh, assignments->table, assignment, next)
         assignment_drop(assignment);
+    seen_ids_free(assignments->seen);
     free(assignments);
 }

@@ -105,6 +105,34 @@ static void test_the_same_sandbox_is_started_once(void **state)
     fixture_stop(&f);
 }
 
+#define ENDED(name, version, id) RUN(name, version, "Succeeded", "$INSTANCE", id, "", "")
+
+/* As a cache that lags shows it, or a data base that was put back to an earlier state: by an event,
+ * and by a list. */
+static void test_an_older_version_is_not_started_again(void **state)
+{
+    (void)state;
+    struct fixture f = {.finishes = true};
+
+    fixture_start(
+        &f,
+        "[" NODE "," LIST(OURS("a", "4", ID_A)) "," PATCHED(
+            "a") ", {\"match\": \"watch=\", "
+                 "\"chunks\": [" EVENT("MODIFIED", ENDED("a", "11", ID_A)) ", {\"sleep\": 1}," EVENT(
+                     "MODIFIED",
+                     OURS("a", "4",
+                          ID_A)) ", {\"sleep\": 1}, {\"type\": \"ERROR\", "
+                                 "\"object\": {\"code\": 410, \"reason\": \"Expired\"}}]}," LIST(
+                                     OURS("a", "4", ID_A) "," OURS(
+                                         "b", "5", ID_B)) "," PATCHED("b") "," WATCH("") "]");
+    fixture_wait(&f, "sandboxruns/b/status", 1);
+    server_run_for(&f.server, 100);
+    assert_int_equal(fake_jailer_count(&f.jailer, PROTO_CREATE), 2);
+    assert_int_equal(fake_jailer_count(&f.jailer, PROTO_START), 2);
+    assert_int_equal(server_count(&f.server, "sandboxruns/a/status"), 1);
+    fixture_stop(&f);
+}
+
 static void test_a_conflict_is_settled_by_reading(void **state)
 {
     (void)state;
@@ -551,6 +579,9 @@ int main(void)
         TEST(test_the_jailer_is_lost),
         TEST(test_the_jailer_is_lost_before_the_start),
         TEST(test_a_spool_that_is_in_use),
+        TEST(test_told_to_end_while_the_spool_is_in_use),
+        TEST(test_a_jailer_that_was_told_to_stop),
+        TEST(test_an_older_version_is_not_started_again),
         TEST(test_a_node_that_lacks_something_is_not_ready),
         TEST(test_a_node_without_a_spool_says_what_it_lacks),
         TEST(test_what_is_only_recommended_keeps_nothing_from_running),
