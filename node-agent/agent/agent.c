@@ -28,6 +28,7 @@
 /* Each state goes on to the next, or straight to ENDED. */
 enum agent_state {
     AGENT_CONNECTING, /* to the jailer, until its HELLO */
+    AGENT_WAITING,    /* for the spool, which another agent has */
     AGENT_WORKING,
     AGENT_DRAINING, /* told to end, or the jailer is lost */
     AGENT_ENDED,
@@ -42,6 +43,7 @@ struct agent {
     char instance[RANDOM_UUID_SIZE];
     struct error cause;       /* why it ends; code 0: it was told to */
     struct loop_timer *timer; /* connecting again; the end of patience while draining */
+    bool standing_by;         /* the jailer waits for another one */
     uint64_t since_ns;        /* of connecting, or of flushing (0: not yet) */
     struct agent_metrics metrics;
     struct kube_client *client;
@@ -130,10 +132,23 @@ static void drain(struct agent *agent, const char *reason, const char *message)
 
 void agent_end(struct agent *agent)
 {
-    if (agent->state == AGENT_CONNECTING)
+    if (agent->state == AGENT_CONNECTING || agent->state == AGENT_WAITING)
         finish(agent);
     else if (agent->state == AGENT_WORKING)
         drain(agent, "Draining", "The agent was told to end; it takes no new runs.");
+}
+
+static void on_jailer_notice(enum proto_notice_kind kind, void *arg)
+{
+    struct agent *agent = arg;
+
+    if (kind == PROTO_NOTICE_WAITING) {
+        agent->standing_by = true;
+        log_event(LOG_LEVEL_INFO, "standing by: the jailer waits for another one of this node");
+    } else {
+        log_event(LOG_LEVEL_INFO, "the jailer was told to stop, ending with it");
+        agent_end(agent);
+    }
 }
 
 /* Its runs have been told already and end as JailerLost. */
@@ -313,11 +328,24 @@ static int begin_lease(struct agent *agent, struct error *err)
                           &agent->lease, err);
 }
 
+/* As of a Pod that still lets its runs end: whoever has the spool is the node's agent. */
+static int wait_for_spool(struct agent *agent, struct error *err)
+{
+    if (agent->state != AGENT_WAITING)
+        log_event(LOG_LEVEL_INFO, "standing by: another agent of this node has the spool",
+                  LOG_TEXT("error", err->text));
+    agent->state = AGENT_WAITING;
+    return loop_timer_arm(agent->timer, SPOOL_RETRY_MS) < 0
+               ? error_set_errno(err, ENOMEM, "can't wait for the spool")
+               : 0;
+}
+
 /* Without a spool nothing can be run or reported, but for why the node can't. */
 static int begin_work(struct agent *agent, const struct proto_hello *hello, struct error *err)
 {
-    take_checks(agent);
     int r = begin_results(agent, err);
+    if (r == -EBUSY)
+        return wait_for_spool(agent, err);
     if (r < 0 && !agent->unmet[0])
         return r;
     if (r < 0)
@@ -342,9 +370,13 @@ static void on_jailer_ready(const struct proto_hello *hello, const struct error 
 
     if (agent->state != AGENT_CONNECTING)
         return;
-    if (err)
+    agent->standing_by = false;
+    if (err) {
         fail(agent, err);
-    else if (begin_work(agent, hello, &failure) < 0)
+        return;
+    }
+    take_checks(agent);
+    if (begin_work(agent, hello, &failure) < 0)
         fail(agent, &failure);
 }
 
@@ -357,8 +389,10 @@ static void connect_jailer(struct agent *agent)
 
     if (sock >= 0) {
         if (jailer_client_new(agent->loop, sock, on_jailer_ready, on_jailer_lost, agent,
-                              &agent->jailer, &err) == 0)
+                              &agent->jailer, &err) == 0) {
+            jailer_client_set_notice(agent->jailer, on_jailer_notice);
             return;
+        }
         (void)fd_close(sock);
         fail(agent, &err);
     } else if (passed_ms >= JAILER_CONNECT_WITHIN_MS) {
@@ -368,12 +402,24 @@ static void connect_jailer(struct agent *agent)
     }
 }
 
+static void try_spool_again(struct agent *agent)
+{
+    const struct proto_hello *hello = jailer_client_hello(agent->jailer);
+    struct error err = {0};
+
+    /* Without a hello the jailer's end is about to be told. */
+    if (hello && begin_work(agent, hello, &err) < 0)
+        fail(agent, &err);
+}
+
 static void on_timer(void *arg)
 {
     struct agent *agent = arg;
 
     if (agent->state == AGENT_CONNECTING) {
         connect_jailer(agent);
+    } else if (agent->state == AGENT_WAITING) {
+        try_spool_again(agent);
     } else if (agent->state == AGENT_DRAINING) {
         log_event(LOG_LEVEL_WARN, "ending before all is written, results stay in the spool",
                   LOG_NUMBER("pending",
@@ -383,10 +429,8 @@ static void on_timer(void *arg)
     }
 }
 
-static const char *unready(void *arg)
+static const char *unready(const struct agent *agent)
 {
-    const struct agent *agent = arg;
-
     if (agent->state == AGENT_CONNECTING)
         return "the jailer has not answered yet";
     if (agent->state != AGENT_WORKING)
@@ -401,6 +445,22 @@ static const char *unready(void *arg)
         return "the node's lease is not being renewed";
     return assignments_is_healthy(agent->assignments) ? NULL
                                                       : "the API server is not being heard of";
+}
+
+/* One that stands by has all it needs but the end of the other: a rolling update with a surge waits
+ * for the new Pod to be ready before it ends the old one. */
+static bool is_ready(const char **ret_text, void *arg)
+{
+    const struct agent *agent = arg;
+    const char *why = NULL;
+
+    if (agent->state == AGENT_WAITING)
+        *ret_text = "standing by: another agent of this node has the spool";
+    else if (agent->state == AGENT_CONNECTING && agent->standing_by)
+        *ret_text = "standing by: the jailer waits for another one of this node";
+    else if ((why = unready(agent)))
+        *ret_text = why;
+    return !why;
 }
 
 static int print_metrics(struct buf *body, void *arg)
@@ -436,7 +496,7 @@ static void begin_events(struct agent *agent)
 int agent_new(struct loop *loop, const struct agent_options *options, agent_ended_fn ended,
               void *arg, struct agent **ret_agent, struct error *err)
 {
-    static const struct health_sources sources = {.unready = unready, .metrics = print_metrics};
+    static const struct health_sources sources = {.ready = is_ready, .metrics = print_metrics};
     struct agent *agent = calloc(1, sizeof(*agent));
     int r;
 

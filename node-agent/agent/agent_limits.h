@@ -73,6 +73,9 @@
 #define JAILER_CONNECT_WITHIN_MS 30000u
 #define JAILER_CONNECT_RETRY_MS  200u
 
+/* How often a spool that another agent has is tried; there is no end to it. */
+#define SPOOL_RETRY_MS 50u
+
 /* What may take so long at most before the process ends: results after the last run has ended,
  * and after the jailer was lost. What isn't written by then stays in the spool. */
 #define FLUSH_WITHIN_MS      20000u

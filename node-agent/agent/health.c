@@ -20,12 +20,13 @@ static int answer_healthz(struct buf *body, const char **ret_content_type, void 
 static int answer_readyz(struct buf *body, const char **ret_content_type, void *arg)
 {
     const struct health *health = arg;
-    const char *unready = health->sources.unready(health->arg);
+    const char *text = "ok";
+    bool ready = health->sources.ready(&text, health->arg);
 
     (void)ret_content_type;
-    if (buf_printf(body, "%s\n", unready ? unready : "ok") < 0)
+    if (buf_printf(body, "%s\n", text) < 0)
         return 500;
-    return unready ? 503 : 200;
+    return ready ? 200 : 503;
 }
 
 static int answer_metrics(struct buf *body, const char **ret_content_type, void *arg)

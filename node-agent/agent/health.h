@@ -12,8 +12,8 @@
 struct health;
 
 struct health_sources {
-    /* NULL if ready, else why not. */
-    const char *(*unready)(void *arg);
+    /* A line about whether it is ready, and why not. */
+    bool (*ready)(const char **ret_text, void *arg);
     int (*metrics)(struct buf *body, void *arg);
 };
 

@@ -32,6 +32,7 @@ struct jailer_client {
     struct loop_timer *hello_timer;
     jailer_ready_fn ready;
     jailer_lost_fn lost;
+    jailer_notice_fn notice;
     void *arg;
     enum client_state state;
     bool deaf; /* takes no more requests; its last words are still to be read */
@@ -154,6 +155,21 @@ static int handle_hello(struct jailer_client *client, const struct proto_message
     return 0;
 }
 
+static int handle_notice(struct jailer_client *client, const struct proto_message *message,
+                         struct error *err)
+{
+    enum proto_notice_kind kind = (enum proto_notice_kind)message->notice.kind;
+    enum client_state when = kind == PROTO_NOTICE_WAITING ? CLIENT_WAITING : CLIENT_READY;
+    if (client->state != when)
+        return error_set(err, EPROTO, "the jailer sent notice %d out of turn", (int)kind);
+    /* However long the other one's runs may take. */
+    if (kind == PROTO_NOTICE_WAITING)
+        loop_timer_disarm(client->hello_timer);
+    if (client->notice)
+        client->notice(kind, client->arg);
+    return 0;
+}
+
 static int handle_created(struct jailer_client *client, const struct proto_message *message,
                           const int *fds, size_t fd_count, struct error *err)
 {
@@ -200,6 +216,8 @@ static int handle_message(struct jailer_client *client, const struct proto_messa
         return handle_check(client, message, err);
     if (message->type == PROTO_HELLO)
         return handle_hello(client, message, err);
+    if (message->type == PROTO_NOTICE)
+        return handle_notice(client, message, err);
     if (message->type == PROTO_REFUSED && client->state == CLIENT_READY)
         return handle_last(client, message, message->refused.id);
     if (message->type == PROTO_FINISHED && client->state == CLIENT_READY)
@@ -334,6 +352,11 @@ void jailer_client_free(struct jailer_client *client)
     client_enter(client);
     client->freed = true;
     client_leave(client);
+}
+
+void jailer_client_set_notice(struct jailer_client *client, jailer_notice_fn notice)
+{
+    client->notice = notice;
 }
 
 int jailer_client_connect(const char *path, struct error *err)

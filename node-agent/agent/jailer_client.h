@@ -29,9 +29,16 @@ typedef void (*jailer_ready_fn)(const struct proto_hello *hello, const struct er
                                 void *arg);
 typedef void (*jailer_lost_fn)(const struct error *err, void *arg);
 
+/* PROTO_NOTICE: before ready that the hello may take as long as another jailer lives, after it that
+ * this one was told to stop. May free the client. */
+typedef void (*jailer_notice_fn)(enum proto_notice_kind kind, void *arg);
+
 int jailer_client_new(struct loop *loop, int sock, jailer_ready_fn ready, jailer_lost_fn lost,
                       void *arg, struct jailer_client **ret_client, struct error *err);
 void jailer_client_free(struct jailer_client *client);
+
+/* Who is told notices; nobody is at first. */
+void jailer_client_set_notice(struct jailer_client *client, jailer_notice_fn notice);
 
 /* Connects to a jailer's Unix socket; a nonblocking CLOEXEC descriptor or -errno. */
 int jailer_client_connect(const char *path, struct error *err);

@@ -43,6 +43,9 @@
 #define MAX_SWEEP_AT_START_MS  5000u
 #define MAX_SWEPT_PIDS_A_ROUND 256u
 
+/* How often a jailer that stands by for another one tries the lock. */
+#define STANDBY_AGAIN_MS 50u
+
 /* Network namespaces made ahead; a burst of more sandboxes makes its own. */
 #define MAX_READY_NETNS 4u
 

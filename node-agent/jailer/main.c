@@ -60,6 +60,12 @@
  *
  * Order of the locks: child.c. A lock that can't be set is reported by name and ends the jail.
  *
+ * One at a time. A node agent's jailer has the lock of its spool for as long as it works
+ * (standby.h). The next Pod's one waits for it, and tells its agent so.
+ *
+ * Told to stop (SIGTERM) while it serves an agent, it tells the agent so, makes nothing new, and
+ * stops when the agent has let its runs end and has left, or when whoever told it loses patience.
+ *
  * Preconditions. A node agent's jailer looks at all of them before it starts (checks.h), and tells
  * each agent what it found. Where something is missing it serves all the same, so that the agent
  * can say why the node isn't ready, but makes no jail (unfit.c). `--check` looks, tells and ends.
@@ -105,6 +111,7 @@
 #include "node-agent/jailer/prefetch.h"
 #include "node-agent/jailer/sandbox.h"
 #include "node-agent/jailer/server.h"
+#include "node-agent/jailer/standby.h"
 #include "node-agent/jailer/template.h"
 #include "node-agent/jailer/unfit.h"
 
@@ -124,6 +131,7 @@ struct program {
     struct prefetch prefetch;
     struct event_source signals;
     struct checks checks; /* none at the start of a single run, unless that fails */
+    int lock_fd;          /* of the node's spool; -1: none */
     bool failed;          /* what was asked for was done, and its answer is no */
 };
 
@@ -136,7 +144,7 @@ static void on_signal(uint32_t events, void *arg)
         return;
     log_event(LOG_LEVEL_INFO, "told to stop", LOG_NUMBER("signal", info.ssi_signo),
               LOG_NUMBER("sandboxes", program->jailer.sandbox_count));
-    server_stop(&program->server);
+    server_leave(&program->server);
 }
 
 /* A local agent and its jailer share a terminal: there its ^C is the agent's business. */
@@ -318,8 +326,13 @@ static int open_server(struct program *program, struct error *err)
     int r = prefetch_start(&program->prefetch, &jailer->events, &jailer->runtimes, err);
     if (r < 0)
         return r;
-    int sock = listen_open(options->socket_path, options->peer_uid, err);
-    return sock < 0 ? sock : server_listen(&program->server, sock, options->peer_uid, err);
+    if (program->server.listen_fd < 0) {
+        int sock = listen_open(options->socket_path, options->peer_uid, err);
+        r = sock < 0 ? sock : server_listen(&program->server, sock, options->peer_uid, err);
+    }
+    if (r >= 0)
+        server_serve(&program->server);
+    return r;
 }
 
 static void log_start(const struct program *program)
@@ -347,9 +360,15 @@ static int tell_checks(struct program *program, struct error *err)
     return checks_send(&program->checks, program->options.fd, err);
 }
 
-/* Looks at everything first where there is time for it: not at the start of a single run. */
+/* Looks at everything first where there is time for it: not at the start of a single run. Before
+ * that it waits for whoever works for the same spool. */
 static int start(struct program *program, struct error *err)
 {
+    if (program->options.socket_path && program->options.spool_dir) {
+        int r = standby_wait(&program->server, &program->options, &program->lock_fd, err);
+        if (r < 0 || program->lock_fd < 0)
+            return r;
+    }
     if (program->options.socket_path) {
         checks_run(program->jailer.proc_fd, &program->options, &program->checks);
         program->server.checks = &program->checks;
@@ -380,6 +399,8 @@ static int serve(struct program *program, struct error *err)
         checks_run(program->jailer.proc_fd, &program->options, &program->checks);
         return r;
     }
+    if (server_is_done(&program->server))
+        return 0; /* told so while it stood by */
     checks_log(&program->checks);
     log_start(program);
     while (r >= 0 && !server_is_done(&program->server)) {
@@ -404,6 +425,8 @@ static void close_all(struct program *program)
     deadlines_done(&jailer->deadlines);
     events_done(&jailer->events);
     jailer->proc_fd = fd_close(jailer->proc_fd);
+    /* Last: the next one begins with this. */
+    program->lock_fd = fd_close(program->lock_fd);
 }
 
 static void log_failure(const struct program *program, const struct error *err)
@@ -420,6 +443,7 @@ int main(int argc, char *argv[])
         .jailer = {.proc_fd = -1, .events = {.epoll_fd = -1}, .deadlines.source.fd = -1},
         .prefetch.source.fd = -1,
         .signals.fd = -1,
+        .lock_fd = -1,
     };
     struct error err = {0};
     int action = options_parse(argc, argv, &program.options, &err);

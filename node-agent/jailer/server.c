@@ -142,9 +142,15 @@ static const struct server_rule rules[SERVER_PHASE_COUNT][MAX_RULES] = {
     [SERVER_SERVING] = {{PROTO_CREATE, handle_create},
                         {PROTO_START, handle_start},
                         {PROTO_KILL, handle_kill}},
+    /* Without a hello there is nothing to say. */
+    [SERVER_STANDBY] = {{0}},
     [SERVER_UNFIT] = {{PROTO_CREATE, handle_create_unfit},
                       {PROTO_START, handle_nothing},
                       {PROTO_KILL, handle_nothing}},
+    /* A start may have been on its way. */
+    [SERVER_LEAVING] = {{PROTO_CREATE, handle_create_stopping},
+                        {PROTO_START, handle_start},
+                        {PROTO_KILL, handle_kill}},
     [SERVER_STOPPING] = {{PROTO_CREATE, handle_create_stopping},
                          {PROTO_START, handle_nothing},
                          {PROTO_KILL, handle_nothing}},
@@ -189,7 +195,7 @@ static void on_connection_end(const struct error *err, void *arg)
               LOG_TEXT("error", err ? err->text : NULL),
               LOG_NUMBER("sandboxes", jailer->sandbox_count));
     end_all(server, true);
-    if (server->single)
+    if (server->single || server->phase == SERVER_LEAVING)
         server_stop(server);
     else if (server->phase != SERVER_STOPPING)
         watch_listener(server);
@@ -231,16 +237,30 @@ static void say_hello(struct server *server)
     connection_say(&server->connection, &message, NULL, 0);
 }
 
+static void say_notice(struct server *server, enum proto_notice_kind kind)
+{
+    const struct proto_message message = {.type = PROTO_NOTICE, .notice.kind = kind};
+    connection_say(&server->connection, &message, NULL, 0);
+}
+
+static void greet(struct server *server)
+{
+    if (server->phase == SERVER_STANDBY) {
+        say_notice(server, PROTO_NOTICE_WAITING);
+        return;
+    }
+    say_checks(server);
+    say_hello(server);
+}
+
 static int open_connection(struct server *server, int sock, struct error *err)
 {
     const struct connection_handlers handlers = {
         .message = on_message, .ended = on_connection_end, .arg = server};
     int r = connection_open(&server->connection, &server->jailer->events, sock, &handlers, err);
-    if (r < 0)
-        return r;
-    say_checks(server);
-    say_hello(server);
-    return 0;
+    if (r >= 0)
+        greet(server);
+    return r;
 }
 
 static int check_peer(const struct server *server, int sock, struct error *err)
@@ -314,9 +334,27 @@ int server_adopt(struct server *server, int sock, struct error *err)
     return open_connection(server, sock, err);
 }
 
+void server_stand_by(struct server *server)
+{
+    server->phase = SERVER_STANDBY;
+}
+
+static void leave_standby(struct server *server, enum server_phase phase)
+{
+    bool waited = server->phase == SERVER_STANDBY && connection_is_open(&server->connection);
+    server->phase = phase;
+    if (waited)
+        greet(server);
+}
+
+void server_serve(struct server *server)
+{
+    leave_standby(server, SERVER_SERVING);
+}
+
 void server_refuse_all(struct server *server)
 {
-    server->phase = SERVER_UNFIT;
+    leave_standby(server, SERVER_UNFIT);
 }
 
 static void on_stop_deadline(void *arg)
@@ -325,6 +363,17 @@ static void on_stop_deadline(void *arg)
     server->given_up = true;
     log_event(LOG_LEVEL_ERROR, "gave up waiting for sandboxes to go",
               LOG_NUMBER("sandboxes", server->jailer->sandbox_count));
+}
+
+void server_leave(struct server *server)
+{
+    bool served = server->phase == SERVER_SERVING && connection_is_open(&server->connection);
+    if (served && !server->single) {
+        server->phase = SERVER_LEAVING;
+        say_notice(server, PROTO_NOTICE_STOPPING);
+    } else if (server->phase != SERVER_LEAVING) {
+        server_stop(server);
+    }
 }
 
 void server_stop(struct server *server)

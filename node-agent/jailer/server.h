@@ -15,7 +15,9 @@
  */
 enum server_phase {
     SERVER_SERVING,
+    SERVER_STANDBY,  /* another jailer has the node: agents are told to wait for the hello */
     SERVER_UNFIT,    /* the node lacks something: nothing is made */
+    SERVER_LEAVING,  /* told to stop: nothing new is made, and what runs ends by itself */
     SERVER_STOPPING, /* everything is being ended; nothing new is made */
     SERVER_PHASE_COUNT,
 };
@@ -42,10 +44,16 @@ int server_listen(struct server *server, int listen_fd, uid_t peer_uid, struct e
 /* Serves the agent at the other end of a connected socket, and stops when it leaves. */
 int server_adopt(struct server *server, int sock, struct error *err);
 
-/* Before an agent is there: tells each that comes what is missing by the checks, and refuses every
- * jail. */
+/* Tells each agent that comes to wait, until server_serve() or server_refuse_all(). */
+void server_stand_by(struct server *server);
+/* Serves them, the one that has waited first. */
+void server_serve(struct server *server);
+/* Tells each what is missing by the checks, and refuses every jail. */
 void server_refuse_all(struct server *server);
 
+/* Lets the agent that is being served end what it runs, and stops when it has left; without one,
+ * or where there is nothing to run, at once. */
+void server_leave(struct server *server);
 /* Ends every sandbox as a shutdown; server_is_done() once they are gone and said so. */
 void server_stop(struct server *server);
 bool server_is_done(const struct server *server);

@@ -110,6 +110,10 @@ static const struct wire_field check_fields[] = {
     STRING(check, advice, FIELD_TEXT),
 };
 
+static const struct wire_field notice_fields[] = {
+    NUMBER(notice, kind, WIRE_U32, PROTO_NOTICE_WAITING, PROTO_NOTICE_STOPPING),
+};
+
 static const struct wire_format formats[] = {
     [PROTO_HELLO] = WIRE_FORMAT("HELLO", hello_fields),
     [PROTO_CREATE] = WIRE_FORMAT("CREATE", create_fields),
@@ -119,6 +123,7 @@ static const struct wire_format formats[] = {
     [PROTO_KILL] = WIRE_FORMAT("KILL", kill_fields),
     [PROTO_FINISHED] = WIRE_FORMAT("FINISHED", finished_fields),
     [PROTO_CHECK] = WIRE_FORMAT("CHECK", check_fields),
+    [PROTO_NOTICE] = WIRE_FORMAT("NOTICE", notice_fields),
 };
 
 /* What is on the wire is never longer than in memory. */

@@ -3,6 +3,7 @@
 
 #include "node-agent/proto/proto_check.h"
 #include "node-agent/proto/proto_denied.h"
+#include "node-agent/proto/proto_hello.h"
 
 #include <stdint.h>
 
@@ -13,13 +14,15 @@
  *
  *   jailer                    agent
  *   PROTO_CHECK    ----------->    none or up to PROTO_MAX_CHECKS: what it found of the node
- *   PROTO_HELLO    ----------->    once, at connect
+ *   PROTO_NOTICE   ----------->    before it: there will be a hello once an earlier jailer has
+ * ended PROTO_HELLO    ----------->    once, at connect
  *                  <-----------    PROTO_CREATE: a jail, sealed to its last lock
  *   PROTO_CREATED  ----------->    with the three descriptors; or PROTO_REFUSED, the last word
  *                  <-----------    PROTO_START: arms the deadline; then the agent writes the
  *                                  request into its pipe and closes it
  *                  <-----------    PROTO_KILL: any time after PROTO_CREATE
  *   PROTO_FINISHED ----------->    the last word: processes, cgroup and files are gone
+ *   PROTO_NOTICE   ----------->    once at most: it was told to stop, and waits for the agent to go
  *
  * A jail that is created and not started within PROTO_START_WITHIN_MS ends as a deadline. One
  * that is killed, or whose jailer shuts down, before it is created ends with PROTO_FINISHED and
@@ -29,11 +32,8 @@
  *
  * A jailer that lacks what it requires says so by its checks, offers nothing, refuses every CREATE.
  */
-#define PROTO_VERSION         4u
+#define PROTO_VERSION         5u
 #define PROTO_MAX_MESSAGE     4096
-#define PROTO_MAX_RUNTIMES    16
-#define PROTO_RUNTIME_SIZE    64
-#define PROTO_VERSION_SIZE    40
 #define PROTO_ID_SIZE         40 /* UUID text, NUL-padded */
 #define PROTO_LOCK_SIZE       32
 #define PROTO_TEXT_SIZE       512
@@ -49,6 +49,7 @@ enum proto_type {
     PROTO_KILL = 6,
     PROTO_FINISHED = 7,
     PROTO_CHECK = 9,
+    PROTO_NOTICE = 11,
 };
 
 /* Order of the descriptors that come with PROTO_CREATED. */
@@ -63,22 +64,6 @@ enum proto_end {
     PROTO_END_REAPER = 5,    /* process 1 of the jail died without a report */
     PROTO_END_SHUTDOWN = 6,  /* the jailer is going away */
     PROTO_END_FORBIDDEN = 7, /* the program made a system call that ends it: forbidden_call */
-};
-
-struct proto_hello {
-    uint32_t version;
-    uint32_t cgroup_version; /* 1 or 2; 0: neither can be used */
-    uint32_t profiles;       /* bit 1 << enum profile; those that can run here now */
-    uint32_t max_runs;
-    uint64_t memory_bytes; /* for all runs together */
-    uint64_t cpu_milli;
-    uint32_t runtime_count;
-    struct {
-        char name[PROTO_RUNTIME_SIZE];
-        char version[PROTO_VERSION_SIZE];
-    } runtimes[PROTO_MAX_RUNTIMES];
-    char kernel[72];
-    uint32_t landlock_abi; /* of the kernel, as far as it is used; 0: Landlock is no lock here */
 };
 
 struct proto_create {
@@ -146,5 +131,6 @@ struct proto_message {
         struct proto_kill kill;
         struct proto_finished finished;
         struct proto_check check;
+        struct proto_notice notice;
     };
 };

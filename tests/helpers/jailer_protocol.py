@@ -25,9 +25,10 @@ import uuid
 import weakref
 
 HELLO, CREATE, CREATED, START, REFUSED, KILL, FINISHED = range(1, 8)
-CHECK = 9
+CHECK, NOTICE = 9, 11
 NAMES = dict(enumerate("HELLO CREATE CREATED START REFUSED KILL FINISHED".split(), 1))
-NAMES[CHECK] = "CHECK"
+NAMES |= {CHECK: "CHECK", NOTICE: "NOTICE"}
+NOTICE_WAITING, NOTICE_STOPPING = 1, 2
 
 END_EXITED, END_DEADLINE, END_OOM, END_KILLED, END_REAPER, END_SHUTDOWN, END_FORBIDDEN = range(1, 8)
 
@@ -71,6 +72,7 @@ FIELDS = {
     KILL: [("id", "40s")],
     CHECK: [("level", "I"), ("outcome", "I"), ("name", "80s"), ("figure", "256s"),
             ("advice", "512s")],
+    NOTICE: [("kind", "I")],
     FINISHED: [("id", "40s"), ("end", "I"), ("wait_status", "i"), ("has_status", "I"),
                ("oom_kills", "I"), ("wall_us", "Q"), ("cpu_us", "Q"),
                ("peak_memory_bytes", "Q"), ("timeout_ms", "I"), ("forbidden_call", "i"),

@@ -54,8 +54,9 @@ static void on_ended(const struct error *err, void *arg)
 
 void fixture_start(struct fixture *fixture, const char *script)
 {
-    char socket[128];
-    char spool[128];
+    /* Read as long as the agent lives. */
+    static char socket[128];
+    static char spool[128];
     if (fixture->lease_times.renew_ms == 0)
         fixture->lease_times = (struct lease_times){.duration_ms = DEFAULT_LEASE_DURATION_MS,
                                                     .renew_ms = DEFAULT_LEASE_RENEW_MS};
@@ -84,7 +85,7 @@ void fixture_start(struct fixture *fixture, const char *script)
     fixture->jailer.arg = fixture;
     if (agent_new(fixture->server.loop, &options, on_ended, fixture, &fixture->agent, &err) < 0)
         fail_msg("%s", err.text);
-    /* Its options are read when it begins. */
+    /* Until it is connected. */
     for (int i = 0; i < PATIENCE_TURNS && fixture->jailer.sock < 0; i++)
         server_run_for(&fixture->server, TURN_MS);
     server_run_for(&fixture->server, TURN_MS);

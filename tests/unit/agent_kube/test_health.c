@@ -21,11 +21,13 @@ struct fixture {
     unsigned int port;
 };
 
-static const char *unready(void *arg)
+static bool ready(const char **ret_text, void *arg)
 {
     const struct fixture *fixture = arg;
 
-    return fixture->unready;
+    if (fixture->unready)
+        *ret_text = fixture->unready;
+    return !fixture->unready;
 }
 
 static int print_metrics(struct buf *body, void *arg)
@@ -67,7 +69,7 @@ static unsigned int free_port(void)
 static int setup(void **state)
 {
     static struct fixture fixture;
-    static const struct health_sources sources = {.unready = unready, .metrics = print_metrics};
+    static const struct health_sources sources = {.ready = ready, .metrics = print_metrics};
     char address[32];
     struct error err = {0};
 

@@ -10,6 +10,7 @@
 #include "node-agent/jailer/server.h"
 
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #define MIB (1ull << 20)
@@ -412,6 +413,112 @@ static void test_stopping(void **state)
     assert_true(server_is_done(&fixture.server));
 }
 
+/* A listening server's agent, as if the listener had accepted it. */
+static void be_listening(void)
+{
+    fixture.server.single = false;
+    fixture.server.listen_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    assert_true(fixture.server.listen_fd >= 0);
+}
+
+static void test_leaving_lets_the_agent_end_its_runs(void **state)
+{
+    (void)state;
+    create_first(SANDBOX_READY);
+    be_listening();
+    server_leave(&fixture.server);
+    server_leave(&fixture.server);
+    assert_int_equal(receive(PROTO_NOTICE).notice.kind, PROTO_NOTICE_STOPPING);
+    assert_int_equal(fake_end, 0);
+
+    /* What was made before may start, run and be killed; nothing more is made. */
+    struct proto_message message = start_message(1234);
+    tell(&message);
+    assert_int_equal(fake_timeout_ms, 1234);
+    message = create_message();
+    message.create.id[0] = 'f';
+    tell(&message);
+    assert_int_equal(receive(PROTO_REFUSED).refused.errnum, ESHUTDOWN);
+    message = (struct proto_message){.type = PROTO_KILL, .kill = {.id = ID}};
+    tell(&message);
+    assert_int_equal(fake_end, PROTO_END_KILLED);
+    fixture.jailer.sandbox_count = 0;
+    assert_false(server_is_done(&fixture.server));
+
+    fixture.agent = fd_close(fixture.agent);
+    assert_int_equal(events_turn(&fixture.jailer.events, NULL), 0);
+    assert_true(server_is_done(&fixture.server));
+}
+
+static void test_leaving_an_agent_that_breaks_off(void **state)
+{
+    (void)state;
+    create_first(SANDBOX_RUNNING);
+    be_listening();
+    server_leave(&fixture.server);
+    fixture.agent = fd_close(fixture.agent);
+    assert_int_equal(events_turn(&fixture.jailer.events, NULL), 0);
+    assert_int_equal(fake_end, PROTO_END_SHUTDOWN);
+    assert_null(fake.listener.say);
+    assert_false(server_is_done(&fixture.server));
+    fixture.jailer.sandbox_count = 0;
+    assert_true(server_is_done(&fixture.server));
+}
+
+static void test_leaving_where_nobody_is_served_is_stopping(void **state)
+{
+    (void)state;
+    /* A single run's jailer has nobody who would wait for it. */
+    server_leave(&fixture.server);
+    assert_int_equal(fixture.server.phase, SERVER_STOPPING);
+
+    fixture.server.phase = SERVER_UNFIT;
+    be_listening();
+    server_leave(&fixture.server);
+    assert_int_equal(fixture.server.phase, SERVER_STOPPING);
+}
+
+/* A new agent of a server that stands by. */
+static void connect_standing_by(void)
+{
+    int fds[2];
+    server_done(&fixture.server);
+    (void)fd_close(fixture.agent);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+    fixture.agent = fds[0];
+    server_init(&fixture.server, &fixture.jailer);
+    server_stand_by(&fixture.server);
+    assert_int_equal(server_adopt(&fixture.server, fds[1], NULL), 0);
+    assert_int_equal(receive(PROTO_NOTICE).notice.kind, PROTO_NOTICE_WAITING);
+}
+
+static void test_standing_by(void **state)
+{
+    (void)state;
+    connect_standing_by();
+    server_serve(&fixture.server);
+    assert_int_equal(receive(PROTO_HELLO).hello.max_runs, 8);
+    struct proto_message message = create_message();
+    tell(&message);
+    assert_int_equal(fixture.jailer.sandbox_count, 1);
+
+    /* Nothing may be asked for before. */
+    connect_standing_by();
+    expect_breach(&message);
+}
+
+static void test_standing_by_and_found_unfit(void **state)
+{
+    (void)state;
+    static struct checks checks = {
+        .count = 1, .results = {{PROTO_REQUIRED, PROTO_OUTCOME_FAILED, "b.c", "y", "z"}}};
+    connect_standing_by();
+    fixture.server.checks = &checks;
+    server_refuse_all(&fixture.server);
+    assert_string_equal(receive(PROTO_CHECK).check.name, "b.c");
+    assert_int_equal(receive(PROTO_HELLO).hello.max_runs, 0);
+}
+
 static void test_a_full_socket_makes_words_wait_up_to_the_maximum(void **state)
 {
     (void)state;
@@ -464,6 +571,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_the_agents_end_ends_everything, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unfit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stopping, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_leaving_lets_the_agent_end_its_runs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_leaving_an_agent_that_breaks_off, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_leaving_where_nobody_is_served_is_stopping, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_standing_by, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_standing_by_and_found_unfit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_full_socket_makes_words_wait_up_to_the_maximum,
                                         setup, teardown),
     };

@@ -41,6 +41,8 @@
 #define AT_CHECK_FIGURE   96
 #define AT_CHECK_ADVICE   352
 #define CHECK_LEN         864
+#define AT_NOTICE_KIND    8
+#define NOTICE_LEN        12
 #define AT_HELLO_VERSION  8
 #define AT_HELLO_CGROUP   12
 #define AT_HELLO_PROFILES 16
@@ -135,6 +137,11 @@ static struct proto_message check_message(void)
                                             .advice = "boot with cgroup_enable=memory"}};
 }
 
+static struct proto_message notice_message(void)
+{
+    return (struct proto_message){.type = PROTO_NOTICE, .notice = {.kind = PROTO_NOTICE_STOPPING}};
+}
+
 static struct proto_message kill_message(void)
 {
     return (struct proto_message){.type = PROTO_KILL, .kill = {.id = ID}};
@@ -151,7 +158,7 @@ static const struct example examples[] = {
     {"created", created_message, ID_ONLY_LEN},    {"start", start_message, START_LEN},
     {"refused", refused_message, REFUSED_LEN},    {"kill", kill_message, ID_ONLY_LEN},
     {"finished", finished_message, FINISHED_LEN}, {"forbidden", forbidden_message, FINISHED_LEN},
-    {"check", check_message, CHECK_LEN},
+    {"check", check_message, CHECK_LEN},          {"notice", notice_message, NOTICE_LEN},
 };
 
 static void test_encode_decode_gives_the_same_back(void **state)
@@ -307,6 +314,8 @@ static const struct spoiled spoiled[] = {
     {check_message, AT_CHECK_FIGURE + 255, BYTES("x"), "figure"},
     {check_message, AT_CHECK_ADVICE, BYTES("\n"), "advice"},
     {check_message, AT_CHECK_ADVICE + 511, BYTES("x"), "advice"},
+    {notice_message, AT_NOTICE_KIND, BYTES("\0"), "kind"},
+    {notice_message, AT_NOTICE_KIND, BYTES("\x03"), "kind"},
     {hello_message, AT_HELLO_VERSION, BYTES("\0"), "version"},
     {hello_message, AT_HELLO_CGROUP, BYTES("\x03"), "cgroup_version"},
     {hello_message, AT_HELLO_PROFILES, BYTES("\x04"), "profiles"},
