@@ -381,7 +381,21 @@ class TestPods(unittest.TestCase):
     def test_the_jailer_outlives_the_agent(self):
         jailer = self.node["initContainers"][0]
         self.assertEqual((jailer["name"], jailer["restartPolicy"]), ("jailer", "Always"))
-        self.assertGreater(self.node["terminationGracePeriodSeconds"], 120)
+
+    def test_the_grace_period_is_as_long_as_what_has_to_end_in_it(self):
+        def figure(path, pattern):
+            found = re.findall(pattern, read(os.path.join(ROOT, path)))
+            self.assertTrue(found, pattern)
+            return max(map(int, found))
+
+        longest = figure("common/api/profile.c", r"timeout_max_seconds = (\d+)")
+        agent = "node-agent/agent/agent_limits.h"
+        jailer = "node-agent/jailer/limits.h"
+        after_ms = (figure(agent, r"FLUSH_WITHIN_MS +(\d+)u")
+                    + figure(jailer, r"SHUTDOWN_WITHIN_MS +(\d+)u")
+                    + figure(jailer, r"NET_STOP_WITHIN_MS +(\d+)"))
+        self.assertGreaterEqual(longest, 120)
+        self.assertGreater(self.node["terminationGracePeriodSeconds"], longest + after_ms / 1000)
 
     def test_the_resolver_outlives_the_agent(self):
         """Runs that end with the Pod look up names to their end; the jailer comes before it."""
