@@ -21,9 +21,10 @@
  *
  * Start. Connect to the jailer and wait for its HELLO, which says what this node can run; however
  * long that takes where it says that an earlier jailer is still at work. Lock the spool, so that
- * there is one agent of it at a time, waiting for the one that has it, and add this start to it: a random "instance".
- * Write the SandboxNode with that instance; only then does the controller assign anything to it,
- * and only then are the node's runs watched. What the spool holds of earlier starts is reported.
+ * there is one agent of it at a time, waiting for the one that has it, and add this start to it: a
+ * random "instance". Write the SandboxNode with that instance; only then does the controller
+ * assign anything to it, and only then are the node's runs watched. What the spool holds of
+ * earlier starts is reported.
  *
  * The heartbeat. A Lease of the node's name is taken at start and renewed every 10 s, on a
  * connection of its own. Before the first renewal there is no SandboxNode of this instance. Nothing
@@ -62,9 +63,9 @@
  *
  * An agent whose Lease another one of the node has taken ends with 1, and its sandboxes with it.
  *
- * SIGTERM or SIGINT, or a jailer that says that it was told to stop: the node is not ready, what hasn't started is given back, what runs ends by
- * itself, results are written, exit with 0. Descriptors are all close-on-exec, and nothing is ever
- * executed from here.
+ * SIGTERM or SIGINT, or a jailer that says that it was told to stop: the node is not ready, what
+ * hasn't started is given back, what runs ends by itself, results are written, exit with 0.
+ * Descriptors are all close-on-exec, and nothing is ever executed from here.
  */
 #include "common/kube/config.h"
 #include "common/log.h"
