@@ -320,7 +320,9 @@ int network_take(struct network *network, const struct proto_create *create,
         return error_set(err, EOPNOTSUPP, "profile ToolCall is not available on this node: %.400s",
                          network->state == NETWORK_OFF ? network->why.text
                                                        : "its jailer was given no resolver");
-    if (network->resolver.connection.fd < 0)
+    /* One that may come is waited for, as for a slot: it starts when the jailer does, and where it
+     * was restarted it is back within a moment. */
+    if (network->resolver.connection.fd < 0 && network->resolver.listen_fd < 0)
         return error_set(err, EHOSTDOWN, "the resolver is not running");
     network_wake(network);
     if (network->state == NETWORK_DOWN)

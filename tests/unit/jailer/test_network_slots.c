@@ -376,9 +376,10 @@ static void test_no_resolver(void **state)
 {
     (void)state;
     struct run run;
-    network.resolver.connection.fd = -1;
+    /* One that was given can't come again. */
+    network.resolver.connection.fd = network.resolver.listen_fd = -1;
     assert_int_equal(take(&run), -EHOSTDOWN);
-    network.resolver.connection.fd = 0;
+    network.resolver.listen_fd = 0;
     network.resolver.ready = false;
     assert_int_equal(take(&run), 0);
     made(0, 0);
