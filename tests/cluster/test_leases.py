@@ -178,22 +178,42 @@ class TestLeases(unittest.TestCase):
         self.assertEqual(node.agent.log().count('"msg":"run finished"'), 1)
         self.assertEqual(node.marks(), [])
 
-    def test_a_cordoned_or_tainted_node_gets_no_new_runs(self):
+    def test_a_cordoned_or_tainted_node_gets_no_new_runs_and_ends_those_it_has(self):
         node = self.add_node("closed")
         kubectl = self.cluster.kubectl
-        for number, (shut, word, reopen) in enumerate((
-                (("cordon", node.name), "cordoned", ("uncordon", node.name)),
-                (("taint", "node", node.name, "k=v:NoExecute"), "tainted",
-                 ("taint", "node", node.name, "k-")))):
+
+        def taint(text):
+            key = text.split("=")[0]
+            return ("taint", "node", node.name, text), ("taint", "node", node.name, f"{key}-")
+
+        self.create("inside", node, "import time; time.sleep(9); print('to the end')", timeout=30)
+        self.cluster.wait_phase("inside", ("Running",))
+        for number, (word, (shut, reopen)) in enumerate((
+                ("cordoned", (("cordon", node.name), ("uncordon", node.name))),
+                ("tainted", taint("k=v:NoSchedule")),
+                ("tainted", taint("k=v:NoExecute")),
+                # What the cluster autoscaler sets on a node before it deletes it.
+                ("tainted", taint("ToBeDeletedByClusterAutoscaler=1700000000:NoSchedule")))):
             kubectl(*shut)
             time.sleep(0.3)
             name = f"outside-{number}"
-            self.create(name, node, "print(1)")
-            wait_until(f"the reason why {name} waits", lambda: any(
-                f"1 {word}" in c.get("message", "")
-                for c in self.cluster.get(name)["status"]["conditions"]), 10)
+            self.create(name, node, "print(1)", queueTimeoutSeconds=1)
+            status = self.cluster.wait_finished(name)["status"]
+            self.assertEqual(status["reason"], "QueueTimeout", status)
+            self.assertIn(f"1 {word}", status["message"])
+            self.assertNotIn("nodeName", status)
             kubectl(*reopen)
-            self.assertEqual(self.cluster.wait_finished(name)["status"]["phase"], "Succeeded")
+        self.create("again", node, "print(1)")
+        self.assertEqual(self.cluster.wait_finished("again")["status"]["phase"], "Succeeded")
+        # One that may be deleted later is worked on; so is one that is only not preferred.
+        shut, reopen = taint("DeletionCandidateOfClusterAutoscaler=1700000000:PreferNoSchedule")
+        kubectl(*shut)
+        time.sleep(0.3)
+        self.create("candidate", node, "print(1)")
+        self.assertEqual(self.cluster.wait_finished("candidate")["status"]["phase"], "Succeeded")
+        kubectl(*reopen)
+        status = self.cluster.wait_finished("inside")["status"]
+        self.assertEqual((status["phase"], status["stdout"]), ("Succeeded", "to the end\n"))
 
     def test_a_new_controller_begins_to_count_afresh(self):
         node = self.add_node("afresh")
