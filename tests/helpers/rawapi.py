@@ -7,6 +7,7 @@
 """
 
 import base64
+import copy
 import http.client
 import json
 import os
@@ -23,9 +24,13 @@ def encoded(body):
 
 
 class Answer:
-    def __init__(self, status, text):
+    def __init__(self, status, text, headers):
         self.status = status
-        self.body = json.loads(text) if text else None
+        self.headers = headers
+        # What is turned away before anybody looked at it, with 429, is told in plain text.
+        self.text = text.decode(errors="replace")
+        is_json = headers.get_content_type() == "application/json"
+        self.body = json.loads(text) if text and is_json else None
 
     @property
     def accepted(self):
@@ -34,7 +39,7 @@ class Answer:
     @property
     def message(self):
         """What the API server has to say about a refusal."""
-        return "" if self.accepted else str((self.body or {}).get("message"))
+        return "" if self.accepted else str((self.body or {}).get("message", self.text))
 
 
 class RawApi:
@@ -63,6 +68,12 @@ class RawApi:
                 paths.append(path)
             self.context.load_cert_chain(*paths)
 
+    def another(self):
+        """A connection of its own for the same user, without asking for its credentials again."""
+        other = copy.copy(self)
+        other.connection = None
+        return other
+
     def close(self):
         if self.connection:
             self.connection.close()
@@ -79,7 +90,7 @@ class RawApi:
         headers = dict(self.headers, **({"Content-Type": content_type} if data else {}))
         self.connection.request(method, path, data, headers)
         response = self.connection.getresponse()
-        return Answer(response.status, response.read())
+        return Answer(response.status, response.read(), response.headers)
 
     def get(self, path, **query):
         return self.request("GET", path, **query)
