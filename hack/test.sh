@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 
 layers_all=(jail escape egress soak unit fuzz client runtime resolver cpython controlplane chart
-    cluster faults vm lint)
+    rbac cluster faults vm lint)
 # What tells how quick something is, or what the machine has, runs with nothing beside it. The two
 # that only compute run beside all others, which mostly wait, and are told at the end.
 alone=(jail escape egress soak)
@@ -32,7 +32,7 @@ Layers: ${layers_all[*]} (default: all)
   cpython  those of CPython's own tests that ask most of the kernel, in a sandbox and as a plain
            user (needs root)
   vm       jail and escape in virtual machines whose only cgroups are v2 (needs root and qemu)
-  controlplane  the API server that the next four layers use (needs Go)
+  controlplane  the API server that the next layers use (needs Go)
   cluster  controller and agents against a real API server (needs root and Go)
   soak     hundreds of runs ended in every way, parts of the node killed on the way, and the
            machine before and after (needs root and Go)
@@ -40,6 +40,8 @@ Layers: ${layers_all[*]} (default: all)
            or cut at random moments: none executed twice, no result lost, none stuck (needs root
            and Go)
   chart    manifests and chart: lint, render, strict dry run (needs Go)
+  rbac     who may do what, and which writes of an agent are refused, asked of a real API server
+           (needs Go)
   lint     formatting, banned functions, static analysis
 
   --full   soak: 10,000 runs, which take about ten minutes; egress: 5,000 killed runs and 1,000
@@ -163,8 +165,8 @@ mkdir -p build/test-logs
 ./hack/deps.sh --check test >/dev/null || ./hack/deps.sh test || exit 1
 
 if wants jail || wants resolver || wants escape || wants egress || wants cpython || wants vm ||
-    wants cluster || wants chart || wants runtime || wants soak || wants client || wants faults ||
-    wants lint; then
+    wants cluster || wants chart || wants rbac || wants runtime || wants soak || wants client ||
+    wants faults || wants lint; then
     build release -DSANDBOXRUN_WERROR="$werror" || exit 1
 fi
 if wants runtime || wants jail || wants escape || wants egress || wants vm || wants cluster ||
@@ -174,7 +176,8 @@ fi
 if wants cpython; then
     ./hack/make-runtime.sh --with-tests --name python3.12-tests || exit 1
 fi
-if wants cluster || wants chart || wants controlplane || wants soak || wants faults; then
+if wants cluster || wants chart || wants rbac || wants controlplane || wants soak ||
+    wants faults; then
     tests/controlplane/build.sh || exit 1
 fi
 

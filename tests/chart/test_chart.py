@@ -264,6 +264,17 @@ class TestRender(unittest.TestCase):
         self.assertEqual(pod["priorityClassName"], "high")
         self.assertIn("--ttl-seconds-after-finished=30", pod["containers"][0]["args"])
 
+    def test_every_policy_is_bound_to_refuse_and_fails_closed(self):
+        objects = parse(kustomize())
+        policies = {item["metadata"]["name"]: item["spec"] for item in objects
+                    if item["kind"] == "ValidatingAdmissionPolicy"}
+        bindings = {item["metadata"]["name"]: item["spec"] for item in objects
+                    if item["kind"] == "ValidatingAdmissionPolicyBinding"}
+        self.assertEqual(set(policies), set(bindings))
+        for name, spec in policies.items():
+            self.assertEqual(spec["failurePolicy"], "Fail")
+            self.assertEqual(bindings[name], {"policyName": name, "validationActions": ["Deny"]})
+
     def test_an_output_port_of_0_is_no_port(self):
         pod = find(parse(helm_template("--set", "nodeAgent.output.port=0")), "DaemonSet",
                    "sandboxrun-node-agent")["spec"]["template"]["spec"]

@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from helpers.cluster import RUNTIMES, Cluster, Node, run_document, wait_until
+from helpers.cluster import NAMESPACE, RUNTIMES, UID, Cluster, Node, run_document, wait_until
 
 
 class TestPreconditions(unittest.TestCase):
@@ -85,6 +85,25 @@ class TestPreconditions(unittest.TestCase):
         self.assertLessEqual(len(condition["message"]), 1024)
         self.assertEqual(node.agent.stop(), 0)
         self.assertEqual(node.jailer.stop(), 0)
+
+    def test_an_agent_whose_token_names_no_node_registers_none_and_says_why(self):
+        node = self.node("node-lost")
+        self.cluster.plane.service_account_kubeconfig(f"{NAMESPACE}/sandboxrun-agent",
+                                                      node.kubeconfig)
+        os.chown(node.kubeconfig, UID, UID)
+        node.start_jailer()
+        node.start_agent()
+        wait_until("the agent to be told", lambda: "names no node" in node.agent.log())
+        self.assertIn("ServiceAccountTokenPodNodeInfo", node.agent.log())
+        self.assertEqual(node.status(), {})
+        node.agent.kill()
+        # With a token of its node it goes on where it was.
+        self.cluster.plane.service_account_kubeconfig(f"{NAMESPACE}/sandboxrun-agent",
+                                                      node.kubeconfig, node=node.name)
+        os.chown(node.kubeconfig, UID, UID)
+        node.start_agent()
+        self.assertEqual(self.ready(node)["status"], "True")
+        node.stop()
 
 
 if __name__ == "__main__":

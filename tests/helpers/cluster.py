@@ -18,6 +18,7 @@ import urllib.parse
 import urllib.request
 
 from helpers.controlplane import ControlPlane
+from helpers.manifests import wait_until_agents_are_bound
 from helpers.netns import enter
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -178,6 +179,7 @@ class Cluster:
         self.kubectl("apply", "-k", os.path.join(ROOT, "manifests"))
         self.kubectl("wait", "--for=condition=Established", "--timeout=30s",
                      "crd/sandboxruns.sandboxrun.dev", "crd/sandboxnodes.sandboxrun.dev")
+        wait_until_agents_are_bound(self.plane)
         # Only nodes decide here where ToolCall runs; test_admission.py is about the namespaces.
         self.kubectl("label", "namespace", "default", "sandboxrun.dev/toolcall=allowed")
         self.plane.service_account_kubeconfig(f"{NAMESPACE}/sandboxrun-controller",

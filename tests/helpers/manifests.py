@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from helpers.controlplane import BIN, ROOT
+from helpers.rawapi import RawApi
 
 MANIFESTS = os.path.join(ROOT, "manifests")
 CHART = os.path.join(ROOT, "charts/sandboxrun")
@@ -69,6 +70,22 @@ def install_crds(plane, timeout=30):
 def _established(crd):
     return any(c["type"] == "Established" and c["status"] == "True"
                for c in crd.get("status", {}).get("conditions") or [])
+
+
+def wait_until_agents_are_bound(plane, timeout=30):
+    """The policies are in force a moment after they were made. Asked with a token that names no
+    node."""
+    plane.service_account_kubeconfig(f"{NAMESPACE}/sandboxrun-agent")
+    lost = RawApi(plane, "sandboxrun-agent")
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "probe"}}
+    end = time.monotonic() + timeout
+    while "names no node" not in lost.post(
+            f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases", lease,
+            dryRun="All").message:
+        if time.monotonic() > end:
+            raise AssertionError(f"the policies are not in force after {timeout} s")
+        time.sleep(0.05)
+    lost.close()
 
 
 def pods(objects):
