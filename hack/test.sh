@@ -40,8 +40,8 @@ Layers: ${layers_all[*]} (default: all)
            or cut at random moments: none executed twice, no result lost, none stuck (needs root
            and Go)
   chart    manifests and chart: lint, render, strict dry run (needs Go)
-  rbac     who may do what, and which writes of an agent are refused, asked of a real API server
-           (needs Go)
+  rbac     who may do what, which writes of an agent are refused, and what a storm of requests
+           leaves of the heartbeats, all asked of a real API server (needs Go)
   lint     formatting, banned functions, static analysis
 
   --full   soak: 10,000 runs, which take about ten minutes; egress: 5,000 killed runs and 1,000

@@ -124,6 +124,8 @@ WRONG_VALUES = [
     (["--set", "image.pullPolicy=Sometimes"], "pullPolicy"),
     (["--set", "image.tag=a b"], "tag"),
     (["--set", "crds.install=perhaps"], "install"),
+    (["--set", "flowControl.install=perhaps"], "install"),
+    (["--set", "flowControl.shares=5"], "shares"),
     (["--set", "nodeAgent.output.port=8081"], "port"),
     (["--set", "nodeAgent.output.retain=soon"], "retain"),
     (["--set", "nodeAgent.output.retainBytes=1GB"], "retainBytes"),
@@ -231,6 +233,11 @@ class TestRender(unittest.TestCase):
             self.assertEqual(item["metadata"].get("namespace", "elsewhere"), "elsewhere")
             for subject in item.get("subjects", []):
                 self.assertEqual(subject["namespace"], "elsewhere")
+            for rule in item["spec"]["rules"] if item["kind"] == "FlowSchema" else []:
+                for subject in rule["subjects"]:
+                    self.assertEqual(subject["serviceAccount"]["namespace"], "elsewhere")
+        heartbeats = find(objects, "FlowSchema", "sandboxrun-heartbeats")["spec"]["rules"][0]
+        self.assertEqual(heartbeats["resourceRules"][0]["namespaces"], ["elsewhere"])
         pod = find(objects, "DaemonSet", "sandboxrun-node-agent")["spec"]["template"]["spec"]
         jailer = containers(pod)["jailer"]
         self.assertEqual(jailer["image"], "registry.example.com/team/sandboxrun/node-agent:v9")
@@ -263,6 +270,12 @@ class TestRender(unittest.TestCase):
         self.assertIn("--leader-elect-lease-duration=60s", pod["containers"][0]["args"])
         self.assertEqual(pod["priorityClassName"], "high")
         self.assertIn("--ttl-seconds-after-finished=30", pod["containers"][0]["args"])
+
+    def test_flow_control_can_be_left_out(self):
+        kinds = {"FlowSchema", "PriorityLevelConfiguration"}
+        self.assertLess(kinds, {item["kind"] for item in parse(helm_template())})
+        self.assertFalse(kinds & {item["kind"] for item in parse(
+            helm_template("--set", "flowControl.install=false"))})
 
     def test_every_policy_is_bound_to_refuse_and_fails_closed(self):
         objects = parse(kustomize())
