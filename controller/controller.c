@@ -13,6 +13,7 @@
 #include "controller/patch.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -33,7 +34,7 @@ struct write {
     char *uid;
     char *version; /* that it was decided on */
     char *node_name;
-    char sandbox_id[RANDOM_UUID_SIZE];
+    char sandbox_id[40]; /* "": none yet */
     int64_t queued_us;
     uint64_t started_ns;
     struct write *prev, *next;
@@ -130,8 +131,8 @@ static void log_outcome(const struct write *write, enum write_outcome outcome,
     log_event(
         level, ok ? done[write->kind] : failed[write->kind],
         LOG_TEXT("namespace", write->name_space), LOG_TEXT("run", write->name),
-        LOG_TEXT("node", write->node_name),
-        LOG_TEXT("sandboxID", write->sandbox_id[0] ? write->sandbox_id : NULL),
+        LOG_TEXT("uid", write->uid), LOG_TEXT("node", write->node_name),
+        LOG_TEXT("sandbox", write->sandbox_id[0] ? write->sandbox_id : NULL),
         LOG_TEXT("reason", write->kind == ACTION_FAIL ? run_reason_name(write->reason) : NULL),
         LOG_TEXT("error", ok ? NULL : response->error.text));
 }
@@ -185,6 +186,8 @@ static struct write *write_new(struct controller *controller, const struct actio
     write->kind = action->kind;
     write->reason = action->reason;
     write->queued_us = action->run->queued_us;
+    if (facts->sandbox_id)
+        (void)snprintf(write->sandbox_id, sizeof(write->sandbox_id), "%s", facts->sandbox_id);
     write->name_space = strdup(facts->name_space);
     write->name = strdup(facts->name);
     write->uid = strdup(facts->uid);
@@ -234,7 +237,8 @@ static void perform(struct controller *controller, const struct action *action)
     if (r < 0) {
         log_event(LOG_LEVEL_ERROR, "can't send a write about the run",
                   LOG_TEXT("namespace", action->run->facts.name_space),
-                  LOG_TEXT("run", action->run->facts.name), LOG_TEXT("error", err.text));
+                  LOG_TEXT("run", action->run->facts.name), LOG_TEXT("uid", action->run->facts.uid),
+                  LOG_TEXT("error", err.text));
         runs_end_write(&controller->runs, action->run, action->run->facts.resource_version,
                        WRITE_FAILED, clock_realtime_us());
         if (write)
@@ -297,12 +301,21 @@ static void plan_now(void *arg)
 static void run_changed(const cJSON *object, void *arg)
 {
     struct controller *controller = arg;
+    int64_t now_us = clock_realtime_us(), total_us;
+    struct run_digest *run;
     struct error err = {0};
-    if (runs_upsert(&controller->runs, object, clock_realtime_us(), NULL, &err) < 0)
+    if (runs_upsert(&controller->runs, object, now_us, &run, &err) == 0) {
+        total_us = run_take_total_us(run, now_us);
+        /* Who stands by sees the same ends: one of all controllers counts them. */
+        if (total_us >= 0 && leader_leads(controller->leader))
+            metric_observe(&controller->metrics.total_seconds, 0, (double)total_us / 1e6);
+    } else {
         log_event(LOG_LEVEL_ERROR, "can't take over a SandboxRun",
                   LOG_TEXT("namespace", json_get_string(object, "metadata.namespace")),
                   LOG_TEXT("run", json_get_string(object, "metadata.name")),
+                  LOG_TEXT("uid", json_get_string(object, "metadata.uid")),
                   LOG_TEXT("error", err.text));
+    }
     plan_soon(controller);
 }
 

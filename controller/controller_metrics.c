@@ -113,6 +113,12 @@ void controller_metrics_init(struct controller_metrics *metrics)
                            .type = METRIC_HISTOGRAM,
                            .buckets = second_buckets,
                            .bucket_count = ARRAY_SIZE(second_buckets)},
+        .total_seconds = {.name = "sandboxrun_controller_total_duration_seconds",
+                          .help = "Time from the first sight of a run until its end was seen, "
+                                  "whatever its end",
+                          .type = METRIC_HISTOGRAM,
+                          .buckets = second_buckets,
+                          .bucket_count = ARRAY_SIZE(second_buckets)},
         .queue_length = {.name = "sandboxrun_controller_queue_length",
                          .help = "Runs that wait for a node",
                          .type = METRIC_GAUGE},
@@ -196,6 +202,7 @@ int controller_metrics_print(struct controller_metrics *metrics, const struct ru
     struct metric *const all[] = {
         &metrics->queue_seconds,
         &metrics->assign_seconds,
+        &metrics->total_seconds,
         &metrics->queue_length,
         &metrics->runs,
         &metrics->nodes,

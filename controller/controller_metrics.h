@@ -26,6 +26,7 @@ const char *watched_name(enum watched watched);
 struct controller_metrics {
     struct metric queue_seconds;  /* of a run, until its assignment was accepted */
     struct metric assign_seconds; /* of the write that assigns it */
+    struct metric total_seconds;  /* of a run, until its end was seen */
     struct metric queue_length;
     struct metric runs;         /* by phase */
     struct metric nodes;        /* by state */

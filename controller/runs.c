@@ -246,10 +246,13 @@ static struct run_digest *new_run(struct runs *runs, const struct run_facts *fac
 static void set_times(struct run_digest *run, enum run_phase before, int64_t now_us)
 {
     const struct run_facts *facts = &run->facts;
-    if (run->queued_us == 0)
+    if (run->queued_us == 0) {
         run->queued_us = earlier(facts->creation_us + CREATION_GRANULARITY_US, now_us);
-    else if (before != RUN_PHASE_PENDING && facts->phase == RUN_PHASE_PENDING)
+        run->seen_us = run->queued_us;
+        run->awaited = !run_phase_is_terminal(facts->phase);
+    } else if (before != RUN_PHASE_PENDING && facts->phase == RUN_PHASE_PENDING) {
         run->queued_us = now_us;
+    }
     /* A node's clock may run ahead: its runs don't stay longer for it. */
     if (run_phase_is_terminal(facts->phase) && run->finished_us == 0)
         run->finished_us =
@@ -311,6 +314,14 @@ void runs_remove(struct runs *runs, const char *name_space, const char *name, co
     struct run_digest *run = runs_find(runs, name_space, name);
     if (run && strcmp(run->facts.uid, uid) == 0)
         free_run(runs, run);
+}
+
+int64_t run_take_total_us(struct run_digest *run, int64_t now_us)
+{
+    if (!run->awaited || !run_phase_is_terminal(run->facts.phase))
+        return -1;
+    run->awaited = false;
+    return now_us > run->seen_us ? now_us - run->seen_us : 0;
 }
 
 struct run_digest *runs_next(struct runs *runs, int64_t now_us)

@@ -13,12 +13,14 @@ struct run_digest {
     struct run_facts facts;
     char *key;           /* "namespace/name" */
     uint64_t sequence;   /* order of first sight */
+    int64_t seen_us;     /* first sight; of what is older, its creation */
     int64_t queued_us;   /* since when it waits */
     int64_t finished_us; /* when its TTL starts; 0 while it isn't terminal */
     /* By the lease clock; 0: not yet looked at. */
     int64_t since_us;    /* first looked at in this phase, assigned so */
     int64_t orphaned_us; /* since when its agent is known to be gone; 0: it isn't */
 
+    bool awaited;          /* its end, which was not there at first sight, is not told yet */
     bool writing;          /* a write is under way */
     bool settled;          /* this version was acted upon: wait for the next */
     unsigned int failures; /* of writes on this version */
@@ -66,6 +68,10 @@ int runs_upsert(struct runs *runs, const cJSON *object, int64_t now_us, struct r
                 struct error *err);
 void runs_remove(struct runs *runs, const char *name_space, const char *name, const char *uid);
 struct run_digest *runs_find(const struct runs *runs, const char *name_space, const char *name);
+
+/* The time from the run's first sight until now, when its end is seen: once, and only where the end
+ * was waited for; -1 otherwise. */
+int64_t run_take_total_us(struct run_digest *run, int64_t now_us);
 
 /* The agent of node has changed or is gone: its runs are to be looked at. */
 void runs_touch_node(struct runs *runs, struct node *node);

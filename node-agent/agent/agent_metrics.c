@@ -8,7 +8,7 @@ static const double second_buckets[] = {0.0002, 0.0005, 0.001, 0.002, 0.005, 0.0
 
 static const char *const stage_labels[] = {
     [AGENT_STAGE_DELIVER] = "deliver",
-    [AGENT_STAGE_START] = "start",
+    [AGENT_STAGE_START_COLD] = "start_cold",
     [AGENT_STAGE_MARK] = "mark",
     [AGENT_STAGE_RUN] = "run",
     [AGENT_STAGE_WRITE_BACK] = "write_back",

@@ -10,7 +10,7 @@
 /* The parts of a run's way through the agent. */
 enum agent_stage {
     AGENT_STAGE_DELIVER,    /* from the controller's assignment until the agent sees it */
-    AGENT_STAGE_START,      /* until the code starts */
+    AGENT_STAGE_START_COLD, /* until the code starts, in a sandbox made for it */
     AGENT_STAGE_MARK,       /* of that, the mark in the spool */
     AGENT_STAGE_RUN,        /* until the sandbox is gone */
     AGENT_STAGE_WRITE_BACK, /* until the API server has the result */

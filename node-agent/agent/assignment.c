@@ -75,19 +75,15 @@ void assignment_hold(struct assignment *assignment, struct sandboxrun *object)
     DL_APPEND(owner->held, assignment);
     owner->held_count++;
     log_event(LOG_LEVEL_INFO, "a run can't be started yet, holding it",
-              LOG_TEXT("namespace", assignment->target.name_space),
-              LOG_TEXT("run", assignment->target.name),
-              LOG_TEXT("sandbox", assignment->target.sandbox_id),
-              LOG_NUMBER("active", owner->allocated.runs), LOG_NUMBER("held", owner->held_count),
+              LOG_TARGET(&assignment->target), LOG_NUMBER("active", owner->allocated.runs),
+              LOG_NUMBER("held", owner->held_count),
               LOG_NUMBER("leaseFresh", node_lease_is_fresh(owner->options.lease)));
 }
 
 static void log_unwritten(const struct assignment *assignment, const struct error *err)
 {
-    log_event(LOG_LEVEL_ERROR, "can't write the status of a run",
-              LOG_TEXT("namespace", assignment->target.name_space),
-              LOG_TEXT("run", assignment->target.name),
-              LOG_TEXT("sandbox", assignment->target.sandbox_id), LOG_TEXT("error", err->text));
+    log_event(LOG_LEVEL_ERROR, "can't write the status of a run", LOG_TARGET(&assignment->target),
+              LOG_TEXT("error", err->text));
 }
 
 void assignment_give_back(struct assignment *assignment)
@@ -130,10 +126,8 @@ void assignment_fail(struct assignment *assignment, const struct run_status *sta
     failed.exit_code = -1;
     failed.completion_us = clock_realtime_us();
     log_event(LOG_LEVEL_INFO, "failing a run that was not started here",
-              LOG_TEXT("namespace", assignment->target.name_space),
-              LOG_TEXT("run", assignment->target.name),
-              LOG_TEXT("sandbox", assignment->target.sandbox_id),
-              LOG_TEXT("reason", run_reason_name(reason)), LOG_TEXT("error", message));
+              LOG_TARGET(&assignment->target), LOG_TEXT("reason", run_reason_name(reason)),
+              LOG_TEXT("error", message));
     write_result(assignment, &failed);
 }
 
@@ -187,7 +181,7 @@ static int on_before_start(struct run *run, struct error *err, void *arg)
     begin_retaining(assignment);
     int64_t now_us = clock_realtime_us();
     agent_metrics_stage(metrics, AGENT_STAGE_MARK, now_us - began_us);
-    agent_metrics_stage(metrics, AGENT_STAGE_START, now_us - assignment->seen_us);
+    agent_metrics_stage(metrics, AGENT_STAGE_START_COLD, now_us - assignment->seen_us);
     return 0;
 }
 
@@ -251,15 +245,12 @@ static void store(struct assignment *assignment, const struct run_status *status
     record.status = *status;
     if (spool_store(assignment->owner->options.spool, &record, &err) < 0)
         log_event(LOG_LEVEL_ERROR, "can't keep a result on disk, it would not survive this agent",
-                  LOG_TEXT("run", assignment->target.name),
-                  LOG_TEXT("sandbox", assignment->target.sandbox_id), LOG_TEXT("error", err.text));
+                  LOG_TARGET(&assignment->target), LOG_TEXT("error", err.text));
 }
 
 static void log_finished(const struct assignment *assignment, const struct run_status *status)
 {
-    log_event(LOG_LEVEL_INFO, "run finished", LOG_TEXT("namespace", assignment->target.name_space),
-              LOG_TEXT("run", assignment->target.name),
-              LOG_TEXT("sandbox", assignment->target.sandbox_id),
+    log_event(LOG_LEVEL_INFO, "run finished", LOG_TARGET(&assignment->target),
               LOG_TEXT("reason", run_reason_name(status->reason)),
               LOG_NUMBER("exitCode", status->exit_code),
               LOG_NUMBER("wallMs", (long long)status->usage.wall_ms));
@@ -282,8 +273,8 @@ static void tell_of_denials(const struct assignment *assignment, const struct ru
 
     if (denied_note(status, note, sizeof(note)) &&
         event_recorder_tell(assignment->owner->options.events, &event, &err) < 0)
-        log_event(LOG_LEVEL_WARN, "an event is left out", LOG_TEXT("run", assignment->target.name),
-                  LOG_TEXT("sandbox", assignment->target.sandbox_id), LOG_TEXT("error", err.text));
+        log_event(LOG_LEVEL_WARN, "an event is left out", LOG_TARGET(&assignment->target),
+                  LOG_TEXT("error", err.text));
 }
 
 static void on_finished(struct run *run, const struct run_status *status, void *arg)

@@ -127,7 +127,9 @@ static void act_unseen(struct assignments *assignments, const struct sighting *s
 
     if (!assignment) {
         log_event(LOG_LEVEL_ERROR, "out of memory for a run that is assigned to this node",
-                  LOG_TEXT("sandbox", sighting->status.sandbox_id));
+                  LOG_TEXT("namespace", json_get_string(sighting->tree, "metadata.namespace")),
+                  LOG_TEXT("run", json_get_string(sighting->tree, "metadata.name")),
+                  LOG_TEXT("uid", sighting->uid), LOG_TEXT("sandbox", sighting->status.sandbox_id));
         return;
     }
     set_version(&assignment->target, sighting->version);
@@ -269,8 +271,9 @@ static void on_upsert(const cJSON *object, void *arg)
     if (sighting.uid && sighting.version && json_get(object, "status")) {
         if (run_status_decode(json_get(object, "status"), &sighting.status, &err) < 0)
             log_event(LOG_LEVEL_WARN, "ignoring a run whose status makes no sense",
+                      LOG_TEXT("namespace", json_get_string(object, "metadata.namespace")),
                       LOG_TEXT("run", json_get_string(object, "metadata.name")),
-                      LOG_TEXT("error", err.text));
+                      LOG_TEXT("uid", sighting.uid), LOG_TEXT("error", err.text));
         else if (sighting.status.sandbox_id[0])
             sight(assignments, &sighting);
     }

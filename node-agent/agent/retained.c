@@ -202,7 +202,8 @@ struct retained_run *retained_begin(struct retained *retained, const struct reta
         return NULL;
     if (!make_room(retained, retained_plan_disk_bytes(1), true)) {
         log_event(LOG_LEVEL_WARN, "no room to keep the output of a run",
-                  LOG_TEXT("run", owner->name), LOG_TEXT("sandbox", owner->sandbox_id));
+                  LOG_TEXT("namespace", owner->name_space), LOG_TEXT("run", owner->name),
+                  LOG_TEXT("uid", owner->uid), LOG_TEXT("sandbox", owner->sandbox_id));
         return NULL;
     }
     struct retained_run *run = add(retained, &record);
@@ -218,7 +219,8 @@ static void lose(struct retained_run *run, const char *why)
 
     log_event(LOG_LEVEL_WARN, "can't keep the output of a run",
               LOG_TEXT("namespace", run->record.name_space), LOG_TEXT("run", run->record.name),
-              LOG_TEXT("sandbox", run->record.sandbox_id), LOG_TEXT("error", why));
+              LOG_TEXT("uid", run->record.uid), LOG_TEXT("sandbox", run->record.sandbox_id),
+              LOG_TEXT("error", why));
     close_streams(run);
     remove_files(retained->dir, run->record.sandbox_id);
     retained->load.bytes -= disk_bytes(run);

@@ -5,6 +5,7 @@
 #include "common/error.h"
 #include "common/kube/client.h"
 #include "common/kube/limits.h"
+#include "common/log.h"
 #include "node-agent/agent/status_plan.h"
 
 #include <stddef.h>
@@ -22,6 +23,11 @@ struct status_target {
     int64_t generation;
     size_t room; /* for the status, status_patch_room(); 0: read the object first */
 };
+
+/* The fields of a log line that say which run it is about. */
+#define LOG_TARGET(target)                                                                         \
+    LOG_TEXT("namespace", (target)->name_space), LOG_TEXT("run", (target)->name),                  \
+        LOG_TEXT("uid", (target)->uid), LOG_TEXT("sandbox", (target)->sandbox_id)
 
 /* What to write: write tells what status and amount are good for. */
 struct status_update {

@@ -139,8 +139,7 @@ static void log_end(const struct item *item, enum status_step step)
         msg = "gave back a run that was not started";
     if (!msg)
         return;
-    log_event(LOG_LEVEL_INFO, msg, LOG_TEXT("namespace", target->name_space),
-              LOG_TEXT("run", target->name), LOG_TEXT("sandbox", target->sandbox_id),
+    log_event(LOG_LEVEL_INFO, msg, LOG_TARGET(target),
               LOG_TEXT("reason", item->write == STATUS_WRITE_RESULT
                                      ? run_reason_name(item->status.reason)
                                      : NULL));
@@ -178,12 +177,11 @@ static void retry(struct item *item, uint64_t retry_after_ms, const struct error
     /* The first of a row, then at every doubling. */
     if ((item->failures & (item->failures - 1)) == 0)
         log_event(LOG_LEVEL_WARN, "can't write the status of a run, trying again",
-                  LOG_TEXT("namespace", item->target.name_space),
-                  LOG_TEXT("run", item->target.name), LOG_NUMBER("failures", item->failures),
+                  LOG_TARGET(&item->target), LOG_NUMBER("failures", item->failures),
                   LOG_NUMBER("delayMs", (long long)delay_ms), LOG_TEXT("error", err->text));
     if (loop_timer_arm(item->timer, delay_ms) < 0)
         log_event(LOG_LEVEL_ERROR, "can't arm a timer: the status of a run stays unwritten",
-                  LOG_TEXT("run", item->target.name));
+                  LOG_TARGET(&item->target));
 }
 
 /* A result that came meanwhile is what counts now. */
@@ -219,8 +217,7 @@ static void take_step(struct item *item, enum status_step step,
     case STATUS_STEP_SHRINK:
         item->amount++;
         log_event(LOG_LEVEL_WARN, "the API server refused a result, writing less of it",
-                  LOG_TEXT("namespace", item->target.name_space),
-                  LOG_TEXT("run", item->target.name), LOG_TEXT("error", response->error.text));
+                  LOG_TARGET(&item->target), LOG_TEXT("error", response->error.text));
         break;
     case STATUS_STEP_RETRY:
         retry(item, response->retry_after_ms, &response->error);

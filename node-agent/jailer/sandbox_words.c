@@ -66,11 +66,28 @@ static void say_finished(const struct sandbox *sandbox)
     sandbox_say(sandbox, &message, NULL);
 }
 
+static const char *end_word(const struct sandbox *sandbox)
+{
+    static const char *const words[] = {
+        [PROTO_END_EXITED] = "exited",
+        [PROTO_END_DEADLINE] = "deadline",
+        [PROTO_END_OOM] = "out of memory",
+        [PROTO_END_KILLED] = "killed",
+        [PROTO_END_REAPER] = "reaper",
+        [PROTO_END_SHUTDOWN] = "shutdown",
+        [PROTO_END_FORBIDDEN] = "forbidden system call",
+    };
+    return sandbox->refused ? "refused" : words[end_decide(&sandbox->facts)];
+}
+
+/* The one line of each sandbox. Whose it was, the jailer isn't told: the id leads to the agent's
+ * and the controller's lines. */
 void sandbox_log_gone(const struct sandbox *sandbox)
 {
     uint64_t made_ns = sandbox->ready_ns ? sandbox->ready_ns : sandbox->ended_ns;
     log_event(
-        LOG_LEVEL_DEBUG, "sandbox gone", LOG_TEXT("sandbox", sandbox->id),
+        LOG_LEVEL_INFO, "sandbox gone", LOG_TEXT("sandbox", sandbox->id),
+        LOG_TEXT("end", end_word(sandbox)),
         LOG_NUMBER(
             "slot_us",
             (long long)(sandbox->taken_ns ? (sandbox->taken_ns - sandbox->created_ns) / 1000u : 0)),

@@ -44,6 +44,7 @@ static void test_print(void **state)
         "\nsandboxrun_controller_watch_errors_total{collection=\"sandboxnodes\"} 1\n",
         "\nsandboxrun_controller_assign_duration_seconds_count 1\n",
         "\nsandboxrun_controller_queue_duration_seconds_bucket{le=\"0.05\"} 1\n",
+        "\nsandboxrun_controller_total_duration_seconds_bucket{le=\"0.5\"} 1\n",
     };
     static struct controller_metrics metrics;
     struct nodes nodes = {0};
@@ -59,6 +60,7 @@ static void test_print(void **state)
     metric_add(&metrics.watch_errors, WATCHED_AGENTS, 1);
     metric_observe(&metrics.assign_seconds, 0, 0.003);
     metric_observe(&metrics.queue_seconds, 0, 0.03);
+    metric_observe(&metrics.total_seconds, 0, 0.3);
     assert_int_equal(controller_metrics_print(&metrics, &runs, &nodes, &text), 0);
     for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
         if (!strstr(buf_str(&text), lines[i]))

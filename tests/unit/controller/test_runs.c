@@ -83,6 +83,28 @@ static void test_filed_by_phase(void **state)
     assert_int_equal(runs->counts[RUN_PHASE_FAILED], 0);
 }
 
+/* From first sight, through a giving back, to the sight of the end, which is told once. */
+static void test_total(void **state)
+{
+    struct store *store = *state;
+    struct run_digest *run = put(store, "r", "1", "", CREATED_US + 500000);
+    assert_int_equal(run_take_total_us(run, CREATED_US + 600000), -1);
+    (void)put(store, "r", "2", "'phase':'Scheduled'," ON_NODE("n"), CREATED_US + 700000);
+    (void)put(store, "r", "3", "", CREATED_US + 800000);
+    assert_int_equal(run_take_total_us(run, CREATED_US + 800000), -1);
+    (void)put(store, "r", "4", "'phase':'Failed','reason':'QueueTimeout'", CREATED_US + 2500000);
+    assert_int_equal(run_take_total_us(run, CREATED_US + 2500000), 2000000);
+    assert_int_equal(run_take_total_us(run, CREATED_US + 2600000), -1);
+
+    run = put(store, "older", "1", "", CREATED_US + 60000000);
+    (void)put(store, "older", "2", "'phase':'Failed','reason':'QueueTimeout'",
+              CREATED_US + 61000000);
+    assert_int_equal(run_take_total_us(run, CREATED_US + 61000000), 60000001);
+
+    run = put(store, "over", "1", "'phase':'Failed','reason':'QueueTimeout'", CREATED_US);
+    assert_int_equal(run_take_total_us(run, CREATED_US + 1), -1);
+}
+
 /* What waits for nothing but room is queued; the rest is only looked at. */
 static void test_what_is_queued(void **state)
 {
@@ -302,6 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_filed_by_phase, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_total, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_is_queued, setup, teardown),
         cmocka_unit_test_setup_teardown(test_same_name_new_object, setup, teardown),
         cmocka_unit_test_setup_teardown(test_same_version, setup, teardown),
