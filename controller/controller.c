@@ -113,12 +113,14 @@ static void log_outcome(const struct write *write, enum write_outcome outcome,
         [ACTION_ASSIGN] = "assigned the run",
         [ACTION_FAIL] = "ended the run",
         [ACTION_EXPLAIN] = "the run waits",
+        [ACTION_OBSERVE] = "took note of a finished run's new TTL",
         [ACTION_DELETE] = "deleted the run after its TTL",
     };
     static const char *const failed[] = {
         [ACTION_ASSIGN] = "can't assign the run",
         [ACTION_FAIL] = "can't end the run",
         [ACTION_EXPLAIN] = "can't write why the run waits",
+        [ACTION_OBSERVE] = "can't take note of a finished run's new TTL",
         [ACTION_DELETE] = "can't delete the run after its TTL",
     };
     bool ok = outcome == WRITE_OUTCOME_OK;

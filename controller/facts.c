@@ -51,6 +51,7 @@ static int read_status(const struct run_status *status, struct run_facts *facts,
     facts->phase = status->phase;
     facts->scheduled_us = status->scheduled_us;
     facts->completion_us = status->completion_us;
+    facts->observed_generation = status->observed_generation;
     int r = copy_if_set(status->node_name, &facts->node_name, err);
     if (r == 0)
         r = copy_if_set(status->agent_instance, &facts->agent_instance, err);

@@ -12,6 +12,7 @@ struct run_facts {
     char *uid;
     char *resource_version;
     int64_t generation;
+    int64_t observed_generation; /* by whoever wrote the status; 0: not told */
     bool deleting;
     char *invalid; /* why it can't be run, for people; NULL: it can */
     struct run_request request;

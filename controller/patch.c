@@ -6,6 +6,7 @@
 #include "common/kube/client.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #define MAX_WRITE_PATH (2u << 10)
@@ -100,6 +101,9 @@ static int append_status(const struct action *action, const char *sandbox_id, in
         return append_failed(action, now_us, body, err);
     case ACTION_EXPLAIN:
         return append_waiting(action, now_us, body);
+    case ACTION_OBSERVE:
+        return buf_printf(body, "{\"observedGeneration\":%" PRId64 "}",
+                          action->run->facts.generation);
     case ACTION_DELETE:
         break;
     }

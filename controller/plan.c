@@ -185,9 +185,13 @@ static int64_t plan_finished(struct planner *p, struct run_digest *run)
         return INT64_MAX;
     int64_t ttl = facts->ttl_seconds >= 0 ? facts->ttl_seconds : p->in->ttl_seconds;
     int64_t deadline = run->finished_us + ttl * US_PER_SECOND;
-    if (p->in->now_us < deadline)
+    /* Clients, kubectl wait among them, take no condition for true that was decided on an earlier
+     * generation than the object has. */
+    bool unobserved =
+        facts->observed_generation > 0 && facts->observed_generation < facts->generation;
+    if (p->in->now_us < deadline && !unobserved)
         return deadline;
-    (void)add_action(p, ACTION_DELETE, run, NULL);
+    (void)add_action(p, p->in->now_us < deadline ? ACTION_OBSERVE : ACTION_DELETE, run, NULL);
     return INT64_MAX;
 }
 

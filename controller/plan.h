@@ -16,6 +16,7 @@ enum action_kind {
     ACTION_ASSIGN,  /* give run to node */
     ACTION_FAIL,    /* end run with reason and message */
     ACTION_EXPLAIN, /* write why it waits */
+    ACTION_OBSERVE, /* write that a change to what may still change, its TTL, was seen */
     ACTION_DELETE   /* its TTL is over */
 };
 

@@ -135,6 +135,15 @@ static void test_explain(void **state)
           "'The run has not finished.','lastTransitionTime':'1970-01-01T00:00:00.000000Z'}]}}");
 }
 
+static void test_observe(void **state)
+{
+    struct world *world = *state;
+    const struct action action = {.kind = ACTION_OBSERVE, .run = put(world, "'phase':'Failed'")};
+    action.run->facts.generation = INT64_C(1) << 40;
+    check(&action, NULL, "PATCH", PATH "/status", "application/merge-patch+json",
+          "{'metadata':{'resourceVersion':'41\\''},'status':{'observedGeneration':1099511627776}}");
+}
+
 static void test_delete(void **state)
 {
     struct world *world = *state;
@@ -151,6 +160,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_fail, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fail_assigned, setup, teardown),
         cmocka_unit_test_setup_teardown(test_explain, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_observe, setup, teardown),
         cmocka_unit_test_setup_teardown(test_delete, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static void describe(struct world *world)
     size_t len = 0;
     world->text[0] = '\0';
     for (unsigned int i = 0; i < world->plan.count; i++) {
-        static const char *const kinds[] = {"assign", "fail", "explain", "delete"};
+        static const char *const kinds[] = {"assign", "fail", "explain", "observe", "delete"};
         const struct action *action = &world->plan.actions[i];
         const char *detail = "";
         if (action->kind == ACTION_ASSIGN)
@@ -269,6 +269,28 @@ static void test_ttl(void **state)
     (void)put(world, "a", "default", "2", "'ttlSecondsAfterFinished':5", done);
     assert_string_equal(plan(world), "delete default");
     assert_int_equal(world->plan.wake_us, INT64_MAX);
+}
+
+/* A new TTL is a new generation, which a status that was decided on the old one doesn't cover. */
+static void test_new_ttl_is_observed(void **state)
+{
+    struct world *world = *state;
+    static const char done[] =
+        "'phase':'Succeeded','completionTime':'2026-11-29T22:17:15Z','observedGeneration':1";
+    struct run_digest *run = put(world, "a", "r", "1", "", done);
+    assert_string_equal(plan(world), "");
+    run = put(world, "a", "r", "2", "'ttlSecondsAfterFinished':10", done);
+    run->facts.generation = 2;
+    assert_string_equal(plan(world), "observe r");
+    accepted(world);
+    assert_string_equal(plan(world), "");
+    run = put(world, "a", "r", "3", "'ttlSecondsAfterFinished':10", done);
+    run->facts.generation = run->facts.observed_generation = 2;
+    assert_string_equal(plan(world), "");
+    assert_int_equal(world->plan.wake_us, CREATED_US + 11 * SECOND_US);
+    run = put(world, "a", "r", "4", "'ttlSecondsAfterFinished':0", done);
+    run->facts.generation = 3;
+    assert_string_equal(plan(world), "delete r");
 }
 
 static void test_not_deleted_twice(void **state)
@@ -561,6 +583,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_queue_timeout, setup, teardown),
         cmocka_unit_test_setup_teardown(test_explained_again_for_another_reason, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ttl, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_new_ttl_is_observed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_not_deleted_twice, setup, teardown),
         cmocka_unit_test_setup_teardown(test_agent_restarted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_agent_gone, setup, teardown),
