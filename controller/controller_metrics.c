@@ -100,25 +100,22 @@ static void init_leader_metrics(struct controller_metrics *metrics)
     };
 }
 
+#define SECONDS(metric_name, text)                                                                 \
+    {                                                                                              \
+        .name = "sandboxrun_controller_" metric_name "_duration_seconds", .help = text,            \
+        .type = METRIC_HISTOGRAM, .buckets = second_buckets,                                       \
+        .bucket_count = ARRAY_SIZE(second_buckets)                                                 \
+    }
+
 void controller_metrics_init(struct controller_metrics *metrics)
 {
     *metrics = (struct controller_metrics){
-        .queue_seconds = {.name = "sandboxrun_controller_queue_duration_seconds",
-                          .help = "Time a run waited for a node, until its assignment was accepted",
-                          .type = METRIC_HISTOGRAM,
-                          .buckets = second_buckets,
-                          .bucket_count = ARRAY_SIZE(second_buckets)},
-        .assign_seconds = {.name = "sandboxrun_controller_assign_duration_seconds",
-                           .help = "Time of the write that assigns a run, retries included",
-                           .type = METRIC_HISTOGRAM,
-                           .buckets = second_buckets,
-                           .bucket_count = ARRAY_SIZE(second_buckets)},
-        .total_seconds = {.name = "sandboxrun_controller_total_duration_seconds",
-                          .help = "Time from the first sight of a run until its end was seen, "
-                                  "whatever its end",
-                          .type = METRIC_HISTOGRAM,
-                          .buckets = second_buckets,
-                          .bucket_count = ARRAY_SIZE(second_buckets)},
+        .queue_seconds =
+            SECONDS("queue", "Time a run waited for a node, until its assignment was accepted"),
+        .assign_seconds =
+            SECONDS("assign", "Time of the write that assigns a run, retries included"),
+        .total_seconds = SECONDS(
+            "total", "Time from the first sight of a run until its end was seen, whatever its end"),
         .queue_length = {.name = "sandboxrun_controller_queue_length",
                          .help = "Runs that wait for a node",
                          .type = METRIC_GAUGE},

@@ -15,24 +15,25 @@ static const char *const stage_labels[] = {
     [AGENT_STAGE_COUNT] = NULL,
 };
 
-/* In the order of enum run_reason, whose names they are; the first is no end. */
-static const char *const reason_labels[RUN_REASON_COUNT + 1] = {
-    [RUN_REASON_NONE] = "None",
-    [RUN_REASON_COMPLETED] = "Completed",
-    [RUN_REASON_ERROR] = "Error",
-    [RUN_REASON_SIGNALED] = "Signaled",
-    [RUN_REASON_DEADLINE_EXCEEDED] = "DeadlineExceeded",
-    [RUN_REASON_OOM_KILLED] = "OOMKilled",
-    [RUN_REASON_OUTPUT_LIMIT_EXCEEDED] = "OutputLimitExceeded",
-    [RUN_REASON_FORBIDDEN_SYSCALL] = "ForbiddenSyscall",
-    [RUN_REASON_CANCELLED] = "Cancelled",
-    [RUN_REASON_QUEUE_TIMEOUT] = "QueueTimeout",
-    [RUN_REASON_INVALID_SPEC] = "InvalidSpec",
-    [RUN_REASON_SANDBOX_SETUP_FAILED] = "SandboxSetupFailed",
-    [RUN_REASON_JAILER_LOST] = "JailerLost",
-    [RUN_REASON_AGENT_RESTARTED] = "AgentRestarted",
-    [RUN_REASON_NODE_LOST] = "NodeLost",
-    [RUN_REASON_INTERNAL_ERROR] = "InternalError",
+#define REASON_LABEL(reason) ((reason)-RUN_REASON_COMPLETED)
+
+/* In the order of enum run_reason, whose names they are, without the first, which is no end. */
+static const char *const reason_labels[REASON_LABEL(RUN_REASON_COUNT) + 1] = {
+    [REASON_LABEL(RUN_REASON_COMPLETED)] = "Completed",
+    [REASON_LABEL(RUN_REASON_ERROR)] = "Error",
+    [REASON_LABEL(RUN_REASON_SIGNALED)] = "Signaled",
+    [REASON_LABEL(RUN_REASON_DEADLINE_EXCEEDED)] = "DeadlineExceeded",
+    [REASON_LABEL(RUN_REASON_OOM_KILLED)] = "OOMKilled",
+    [REASON_LABEL(RUN_REASON_OUTPUT_LIMIT_EXCEEDED)] = "OutputLimitExceeded",
+    [REASON_LABEL(RUN_REASON_FORBIDDEN_SYSCALL)] = "ForbiddenSyscall",
+    [REASON_LABEL(RUN_REASON_CANCELLED)] = "Cancelled",
+    [REASON_LABEL(RUN_REASON_QUEUE_TIMEOUT)] = "QueueTimeout",
+    [REASON_LABEL(RUN_REASON_INVALID_SPEC)] = "InvalidSpec",
+    [REASON_LABEL(RUN_REASON_SANDBOX_SETUP_FAILED)] = "SandboxSetupFailed",
+    [REASON_LABEL(RUN_REASON_JAILER_LOST)] = "JailerLost",
+    [REASON_LABEL(RUN_REASON_AGENT_RESTARTED)] = "AgentRestarted",
+    [REASON_LABEL(RUN_REASON_NODE_LOST)] = "NodeLost",
+    [REASON_LABEL(RUN_REASON_INTERNAL_ERROR)] = "InternalError",
 };
 
 /* In the order of enum run_denied_kind, whose names they are. */
@@ -120,7 +121,7 @@ void agent_metrics_stage(struct agent_metrics *metrics, enum agent_stage stage, 
 
 void agent_metrics_finished(struct agent_metrics *metrics, enum run_reason reason)
 {
-    metric_add(&metrics->finished, reason, 1);
+    metric_add(&metrics->finished, REASON_LABEL(reason), 1);
 }
 
 void agent_metrics_denied(struct agent_metrics *metrics, const struct run_status *status)
