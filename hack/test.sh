@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 
 layers_all=(jail escape egress soak unit fuzz client runtime resolver cpython controlplane chart
-    rbac cluster faults vm lint)
+    rbac cluster kubectl faults vm lint)
 # What tells how quick something is, or what the machine has, runs with nothing beside it. The two
 # that only compute run beside all others, which mostly wait, and are told at the end.
 alone=(jail escape egress soak)
@@ -34,6 +34,8 @@ Layers: ${layers_all[*]} (default: all)
   vm       jail and escape in virtual machines whose only cgroups are v2 (needs root and qemu)
   controlplane  the API server that the next layers use (needs Go)
   cluster  controller and agents against a real API server (needs root and Go)
+  kubectl  what users and operators watch, with an old and a new kubectl: columns, wait, describe,
+           explain, refusals; health, metrics and logs of all programs (needs root and Go)
   soak     hundreds of runs ended in every way, parts of the node killed on the way, and the
            machine before and after (needs root and Go)
   faults   runs under way while every part and every connection between them is killed, stopped
@@ -165,19 +167,19 @@ mkdir -p build/test-logs
 ./hack/deps.sh --check test >/dev/null || ./hack/deps.sh test || exit 1
 
 if wants jail || wants resolver || wants escape || wants egress || wants cpython || wants vm ||
-    wants cluster || wants chart || wants rbac || wants runtime || wants soak || wants client ||
-    wants faults || wants lint; then
+    wants cluster || wants kubectl || wants chart || wants rbac || wants runtime || wants soak ||
+    wants client || wants faults || wants lint; then
     build release -DSANDBOXRUN_WERROR="$werror" || exit 1
 fi
 if wants runtime || wants jail || wants escape || wants egress || wants vm || wants cluster ||
-    wants soak || wants faults; then
+    wants kubectl || wants soak || wants faults; then
     ./hack/make-runtime.sh || exit 1
 fi
 if wants cpython; then
     ./hack/make-runtime.sh --with-tests --name python3.12-tests || exit 1
 fi
-if wants cluster || wants chart || wants rbac || wants controlplane || wants soak ||
-    wants faults; then
+if wants cluster || wants kubectl || wants chart || wants rbac || wants controlplane ||
+    wants soak || wants faults; then
     tests/controlplane/build.sh || exit 1
 fi
 
@@ -188,6 +190,29 @@ layer_command() {
     esac
 }
 
+# A second, old kubectl is only computed: beside the layers that wait, until its layer's turn.
+old_kubectl_log=build/test-logs/build-old-kubectl.log
+old_kubectl_pid=
+
+start_old_kubectl() {
+    [ -z "$old_kubectl_pid" ] || return
+    nice -n 19 tests/controlplane/build.sh --old-kubectl >"$old_kubectl_log" 2>&1 &
+    old_kubectl_pid=$!
+}
+
+layer_kubectl() {
+    local status=0
+    start_old_kubectl
+    wait "$old_kubectl_pid" || status=$?
+    old_kubectl_pid=
+    if [ "$status" -ne 0 ]; then
+        cat "$old_kubectl_log"
+        close kubectl 0 1 0
+        return
+    fi
+    layer_other kubectl
+}
+
 declare -A beside_pids
 beside_started=
 
@@ -195,6 +220,7 @@ start_beside() {
     local layer
     [ -z "$beside_started" ] || return
     beside_started=yes
+    ! wants kubectl || start_old_kubectl
     for layer in "${beside[@]}"; do
         if wants "$layer"; then
             (
@@ -211,6 +237,7 @@ start_beside() {
 # background ignores the one signal, of Python the other would leave machines behind.
 end_beside() {
     local layer
+    [ -z "$old_kubectl_pid" ] || kill -TERM "$old_kubectl_pid" 2>/dev/null
     for layer in "${!beside_pids[@]}"; do
         case "$layer" in
         lint) kill -TERM "${beside_pids[$layer]}" 2>/dev/null ;;
@@ -245,6 +272,7 @@ for layer in "${layers[@]}"; do
     case "$layer" in
     unit) layer_unit ;;
     fuzz) layer_fuzz ;;
+    kubectl) layer_kubectl ;;
     *) layer_other "$layer" ;;
     esac
 done

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds controlplane (kube-apiserver with etcd), kubectl and helm from the modules pinned in go.mod.
-# Usage: build.sh [--out DIR] [--force]
+# Builds controlplane (kube-apiserver with etcd), kubectl, helm and metricscheck from the modules
+# pinned in go.mod; with --old-kubectl the kubectl of kubectl-old/go.mod instead, as kubectl-old.
+# Usage: build.sh [--out DIR] [--force] [--old-kubectl]
 #
 # Does nothing when nothing has changed: DIR/stamp holds a hash of all that goes into the programs.
 # Else it runs the module's unit tests too.
@@ -12,6 +13,10 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$here/../../build/controlplane/bin
 force=no
+module=.
+packages=./cmd/...
+programs="controlplane kubectl helm metricscheck"
+stamp=stamp
 
 fail() {
     echo "build.sh: $*" >&2
@@ -26,8 +31,14 @@ while [ $# -gt 0 ]; do
         shift
         ;;
     --force) force=yes ;;
+    --old-kubectl)
+        module=kubectl-old
+        packages=.
+        programs=kubectl-old
+        stamp=stamp.old
+        ;;
     -h | --help)
-        sed -n '4,9s/^# \{0,1\}//p' "$0"
+        sed -n '4,10s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *) fail "unknown argument '$1'; see --help" ;;
@@ -37,29 +48,27 @@ done
 
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-cd "$here"
-
-programs="controlplane kubectl helm"
+cd "$here/$module"
 
 # Two callers at once would both build; the second one waits and finds the work done.
-exec 9>"$out/lock"
+exec 9>"$out/$stamp.lock"
 flock 9
 
-stamp() {
+hash_of_all() {
     {
-        find . -name '*.go' -print0
-        printf '%s\0' ./go.mod ./go.sum ./build.sh
+        find . -path ./kubectl-old -prune -o -name '*.go' -print0
+        printf '%s\0' ./go.mod ./go.sum "$here/build.sh"
     } | sort -z | xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1
 }
 
 up_to_date() {
-    [ $force = no ] && [ -e "$out/stamp" ] && [ "$(cat "$out/stamp")" = "$wanted_stamp" ] || return 1
+    [ $force = no ] && [ -e "$out/$stamp" ] && [ "$(cat "$out/$stamp")" = "$wanted_stamp" ] || return 1
     for program in $programs; do
         [ -x "$out/$program" ] || return 1
     done
 }
 
-wanted_stamp=$(stamp)
+wanted_stamp=$(hash_of_all)
 if up_to_date; then
     exit 0
 fi
@@ -130,7 +139,8 @@ module_version() {
     awk -v module="$1" '$1 == module && $2 ~ /^v/ { print $2; exit }' go.mod
 }
 
-kubernetes=$(module_version k8s.io/kubernetes)
+# The staging modules have the releases of Kubernetes, as v0: v0.20.15 is of v1.20.15.
+kubernetes=v1.$(module_version k8s.io/kubectl | sed 's/^v0\.//')
 helm=$(module_version helm.sh/helm/v4)
 major=$(echo "$kubernetes" | sed 's/^v\([0-9]*\)\..*/\1/')
 minor=$(echo "$kubernetes" | sed 's/^v[0-9]*\.\([0-9]*\)\..*/\1/')
@@ -142,18 +152,18 @@ for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
 done
 ldflags="$ldflags -X helm.sh/helm/v4/internal/version.version=$helm"
 
-fresh=$out/new
+fresh=$out/new-$stamp
 rm -rf "$fresh"
 mkdir "$fresh"
 trap 'rm -rf "$fresh"' EXIT
 
-echo "build.sh: building $programs (Kubernetes $kubernetes, Helm $helm) into $out"
+echo "build.sh: building $programs (Kubernetes $kubernetes${helm:+, Helm $helm}) into $out"
 echo "build.sh: the first time this takes some minutes; nothing is compiled twice"
 export CGO_ENABLED=0
-"$go" test -buildvcs=false ./internal/...
-"$go" build -trimpath -buildvcs=false -ldflags "$ldflags" -o "$fresh/" ./cmd/...
+[ "$module" != . ] || "$go" test -buildvcs=false ./internal/...
+"$go" build -trimpath -buildvcs=false -ldflags "$ldflags" -o "$fresh/" "$packages"
 # A rename replaces a program that is running; writing into its file would not be permitted.
 for program in $programs; do
     mv -f "$fresh/$program" "$out/$program"
 done
-echo "$wanted_stamp" >"$out/stamp"
+echo "$wanted_stamp" >"$out/$stamp"

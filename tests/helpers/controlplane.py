@@ -250,9 +250,10 @@ class ControlPlane(Server):
 
     # ---- clients
 
-    def kubectl(self, *args, user="admin", input=None, check=True, timeout=120):
+    def kubectl(self, *args, user="admin", input=None, check=True, timeout=120,
+                program="kubectl"):
         """Runs kubectl and returns the finished process with stdout and stderr as text."""
-        return self._run([self.program("kubectl"), *args], user, input, check, timeout)
+        return self._run([self.program(program), *args], user, input, check, timeout)
 
     def helm(self, *args, user="admin", input=None, check=True, timeout=120):
         return self._run([self.program("helm"), *args], user, input, check, timeout)
