@@ -219,6 +219,7 @@ static int send_write(struct write *write, const struct action *action, struct e
         .method = request.method,
         .path = buf_str(&request.path),
         .content_type = request.content_type,
+        .accept = request.accept,
         .body = buf_str(&request.body),
         .body_len = request.body.len,
         .retry_for_ms = WRITE_RETRY_MS,

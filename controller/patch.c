@@ -142,6 +142,7 @@ int write_request_make(const struct action *action, const char *sandbox_id, int6
     struct write_request request = {
         .method = deletes ? "DELETE" : "PATCH",
         .content_type = deletes ? "application/json" : "application/merge-patch+json",
+        .accept = KUBE_METADATA_ONLY,
         .path = BUF_INIT(MAX_WRITE_PATH),
         .body = BUF_INIT(MAX_WRITE_BODY),
     };

@@ -7,11 +7,13 @@
 /*
  * What is sent for an action: pure text. Every status patch is a merge patch (RFC 7396) that
  * carries the resourceVersion it was decided on, so that it changes that version or nothing;
- * a deletion names uid and resourceVersion as preconditions.
+ * a deletion names uid and resourceVersion as preconditions. Neither asks for the object in answer,
+ * which may have a megabyte of code.
  */
 struct write_request {
     const char *method;
     const char *content_type;
+    const char *accept;
     struct buf path;
     struct buf body;
 };

@@ -18,6 +18,10 @@ struct kube_call;
 
 #define MAX_KUBE_RESPONSE (8u << 20)
 
+/* As accept: the answer is the object's metadata, however large the object is. A write whose
+ * outcome alone matters asks for it. */
+#define KUBE_METADATA_ONLY "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+
 struct kube_request {
     const char *method;       /* "GET", "POST", "PUT", "PATCH", "DELETE" */
     const char *path;         /* absolute with query, already percent-encoded; copied */

@@ -204,7 +204,7 @@ static int ask(struct lookup *lookup, struct error *err)
     const struct kube_request request = {
         .method = "GET",
         .path = buf_str(&path),
-        .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+        .accept = KUBE_METADATA_ONLY,
         .retry_for_ms = UINT64_MAX,
     };
     r = kube_client_send(reflector->client, &request, on_answer, lookup, &lookup->call, err);

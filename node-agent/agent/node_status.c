@@ -22,8 +22,6 @@
 #define MAX_NODE_BODY (32u << 10)
 #define NS_PER_MS     1000000u
 
-#define METADATA_ONLY "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-
 /* A deleted or changed SandboxNode is read, made or written again so often without a pause. */
 #define MAX_QUICK_RETRIES 4u
 
@@ -174,7 +172,7 @@ static int send(struct node_status *status, struct error *err)
         .method = methods[status->step],
         .path = buf_str(&path),
         .content_type = status->step == STEP_PATCH ? "application/merge-patch+json" : NULL,
-        .accept = METADATA_ONLY,
+        .accept = KUBE_METADATA_ONLY,
         .body = body.data,
         .body_len = body.len,
         .timeout_ms = STATUS_ATTEMPT_MS,

@@ -58,7 +58,7 @@ int status_request_patch(struct kube_client *client, const struct status_update 
         .method = "PATCH",
         .path = buf_str(&path),
         .content_type = "application/merge-patch+json",
-        .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+        .accept = KUBE_METADATA_ONLY,
         .body = body.data,
         .body_len = body.len,
         .timeout_ms = STATUS_ATTEMPT_MS,

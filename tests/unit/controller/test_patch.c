@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "common/cleanup.h"
+#include "common/kube/client.h"
 #include "objects.h"
 
 #define PATH "/apis/sandboxrun.dev/v1alpha1/namespaces/team-a/sandboxruns/r.1"
@@ -49,6 +50,7 @@ static void check(const struct action *action, const char *sandbox_id, const cha
         *quote = '"';
     assert_string_equal(request.method, method);
     assert_string_equal(request.content_type, type);
+    assert_string_equal(request.accept, KUBE_METADATA_ONLY);
     assert_string_equal(buf_str(&request.path), path);
     assert_string_equal(buf_str(&request.body), buf_str(&expected));
     write_request_done(&request);
