@@ -99,9 +99,13 @@ static void ask(struct heartbeats *heartbeats)
     }
 }
 
-static void tell(const struct heartbeats *heartbeats)
+static void tell(struct heartbeats *heartbeats)
 {
-    for (struct node *node = heartbeats->nodes->by_name; node; node = node->hh.next) {
+    struct nodes *nodes = heartbeats->nodes;
+    if (!nodes->untold)
+        return;
+    nodes->untold = false;
+    for (struct node *node = nodes->by_name; node; node = node->hh.next) {
         struct node_heartbeat *heartbeat = &node->heartbeat;
         if (heartbeat->fresh == heartbeat->told)
             continue;

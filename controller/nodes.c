@@ -70,6 +70,8 @@ int nodes_set_agent(struct nodes *nodes, const cJSON *object, struct node **ret_
     struct node *node = nodes_get(nodes, agent->name);
     if (!node)
         return error_set(err, ENOMEM, "out of memory while reading a SandboxNode");
+    if (!node->agent || strcmp(node->agent->instance, agent->instance) != 0)
+        nodes->unaged = true;
     free(node->agent);
     node->agent = TAKE_PTR(agent);
     node->warm_taken = 0;
@@ -85,6 +87,7 @@ struct node *nodes_remove_agent(struct nodes *nodes, const char *name)
         return NULL;
     free(node->agent);
     node->agent = NULL;
+    nodes->unaged = true;
     if (node->runs)
         return node;
     nodes_release(nodes, node);
@@ -198,6 +201,8 @@ int nodes_set_lease(struct nodes *nodes, const cJSON *object, int64_t steady_us,
     if (!heartbeat->exists ||
         steady_us - heartbeat->seen_us > (int64_t)lease_times_window_ms(times) * 1000)
         heartbeat->resumed_us = steady_us;
+    if (!heartbeat->fresh || strcmp(heartbeat->holder, lease.holder) != 0)
+        nodes->unaged = true;
     heartbeat->moving = heartbeat->exists || was_renewed_lately(&lease, now_us, times);
     heartbeat->exists = true;
     heartbeat->seen_us = steady_us;
@@ -217,17 +222,25 @@ void nodes_remove_lease(struct nodes *nodes, const char *name, int64_t steady_us
     node->heartbeat.seen_us = steady_us;
     node->heartbeat.asked_us = 0;
     node->heartbeat.holder[0] = node->heartbeat.renewed[0] = '\0';
+    nodes->unaged = true;
     nodes_release(nodes, node);
 }
 
 void nodes_age(struct nodes *nodes, int64_t steady_us, int64_t duration_us)
 {
+    if (!nodes->unaged && steady_us < nodes->silent_us)
+        return;
+    nodes->unaged = false;
+    nodes->silent_us = INT64_MAX;
     for (struct node *node = nodes->by_name; node; node = node->hh.next) {
         struct node_heartbeat *heartbeat = &node->heartbeat;
-        bool fresh = heartbeat->moving && steady_us - heartbeat->seen_us < duration_us &&
-                     node->agent && strcmp(heartbeat->holder, node->agent->instance) == 0;
+        int64_t silent_us = heartbeat->seen_us + duration_us;
+        bool fresh = heartbeat->moving && steady_us < silent_us && node->agent &&
+                     strcmp(heartbeat->holder, node->agent->instance) == 0;
+        if (fresh && silent_us < nodes->silent_us)
+            nodes->silent_us = silent_us;
         if (fresh != heartbeat->fresh)
-            nodes->changed = true;
+            nodes->changed = nodes->untold = true;
         heartbeat->fresh = fresh;
     }
 }

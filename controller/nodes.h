@@ -49,6 +49,10 @@ struct nodes {
     struct node *by_name;
     bool changed; /* something that may let a run be placed; whoever places them resets it */
     bool asks;    /* some heartbeat is to be read; whoever reads them resets it */
+    bool untold;  /* some node has become fresh or silent; whoever logs that resets it */
+    /* So that nobody looks through all nodes for what can't have happened: */
+    bool unaged;       /* something other than a renewal of a fresh heartbeat */
+    int64_t silent_us; /* before this no fresh node goes silent */
 };
 
 struct node *nodes_find(const struct nodes *nodes, const char *name);

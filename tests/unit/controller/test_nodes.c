@@ -185,6 +185,41 @@ static void test_heartbeat(void **state)
     objects_steady_us = 1;
 }
 
+/* Renewals alone don't have all nodes looked through; the one that stays away is found all the
+ * same, and so is whoever comes after it. */
+static void test_silence_among_renewals(void **state)
+{
+    (void)state;
+    struct nodes nodes = {0};
+    struct error err = {0};
+    struct node *node;
+    static const char *const names[] = {"n", "m"};
+    cleanup_json cJSON *another =
+        parse_object("{'metadata':{'name':'n'},'status':{'instance':'another'}}");
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        (void)put_agent(&nodes, names[i], "i", 2, "1Gi", "2");
+        objects_steady_us = 1;
+        put_lease(&nodes, names[i], "i", "22:17:10", &lease_times);
+    }
+    assert_true(is_fresh(&nodes, 0));
+    nodes.untold = nodes.changed = false;
+    see_lease(&nodes, 10, "i", "22:17:20");
+    assert_true(is_fresh(&nodes, 10));
+    assert_false(nodes.unaged);
+    assert_false(nodes.changed);
+    assert_true(is_fresh(&nodes, 40));
+    assert_false(nodes_find(&nodes, "m")->heartbeat.fresh);
+    assert_true(nodes.untold);
+    assert_true(is_fresh(&nodes, 49));
+    assert_false(is_fresh(&nodes, 50));
+    see_lease(&nodes, 51, "another", "22:18:01");
+    assert_false(is_fresh(&nodes, 51));
+    assert_int_equal(nodes_set_agent(&nodes, another, &node, &err), 0);
+    assert_true(is_fresh(&nodes, 52));
+    nodes_done(&nodes);
+    objects_steady_us = 1;
+}
+
 /* At first sight a Lease may be one that nobody renews any more, or that a clock far ahead wrote:
  * then it has to move first. */
 static void test_heartbeat_at_first_sight(void **state)
@@ -224,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_no_name),
         cmocka_unit_test(test_warm_count_starts_afresh),
         cmocka_unit_test(test_heartbeat),
+        cmocka_unit_test(test_silence_among_renewals),
         cmocka_unit_test(test_heartbeat_at_first_sight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
