@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds controlplane (kube-apiserver with etcd), kubectl, helm and metricscheck from the modules
-# pinned in go.mod; with --old-kubectl the kubectl of kubectl-old/go.mod instead, as kubectl-old.
+# Builds controlplane (kube-apiserver with etcd), kubectl, helm, metricscheck and loadgen, the load of
+# tests/bench/scale.sh, from the modules pinned in go.mod; with --old-kubectl the kubectl of
+# kubectl-old/go.mod instead, as kubectl-old.
 # Usage: build.sh [--out DIR] [--force] [--old-kubectl]
 #
 # Does nothing when nothing has changed: DIR/stamp holds a hash of all that goes into the programs.
@@ -15,7 +16,7 @@ out=$here/../../build/controlplane/bin
 force=no
 module=.
 packages=./cmd/...
-programs="controlplane kubectl helm metricscheck"
+programs="controlplane kubectl helm metricscheck loadgen"
 stamp=stamp
 
 fail() {
@@ -38,7 +39,7 @@ while [ $# -gt 0 ]; do
         stamp=stamp.old
         ;;
     -h | --help)
-        sed -n '4,10s/^# \{0,1\}//p' "$0"
+        sed -n '4,11s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *) fail "unknown argument '$1'; see --help" ;;
