@@ -9,7 +9,7 @@ import json
 import time
 
 from helpers.cluster import TERMINAL, run_document
-from marks import code_of
+from helpers.marks import code_of
 from world import TIMEOUT_S
 
 PATH = "/apis/sandboxrun.dev/v1alpha1/namespaces/default/sandboxruns"

@@ -18,7 +18,7 @@ from helpers.cluster import (NAMESPACE, RUNTIMES, Cluster, Node, Process, reach_
                              wait_until)
 from helpers.controlplane import ControlPlane, Etcd
 from helpers.rawapi import RawApi
-from marks import Marks
+from helpers.marks import Marks
 from network import Hub
 from spools import Spools
 
