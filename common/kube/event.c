@@ -16,13 +16,13 @@
 
 /* The object's name and the time, as kubectl and its libraries name events. What is cut off must
  * leave a letter or digit before the dot. */
-static void make_name(const struct event *event, int64_t time_us,
-                      char ret_name[static MAX_EVENT_NAME + 1])
+void event_make_name(const struct event *event, int64_t time_us,
+                     char ret_name[static EVENT_NAME_SIZE])
 {
     size_t len = strnlen(event->name, MAX_EVENT_NAME - EVENT_STAMP_SIZE);
     while (len > 0 && !isalnum((unsigned char)event->name[len - 1]))
         len--;
-    (void)snprintf(ret_name, MAX_EVENT_NAME + 1, "%.*s.%" PRIx64, (int)len, event->name,
+    (void)snprintf(ret_name, EVENT_NAME_SIZE, "%.*s.%" PRIx64, (int)len, event->name,
                    (uint64_t)time_us);
 }
 
@@ -48,8 +48,8 @@ static size_t note_len(const char *note)
 static int append_body(const struct event *event, const struct event_reporter *reporter,
                        int64_t time_us, struct buf *body)
 {
-    char name[MAX_EVENT_NAME + 1], time[CLOCK_TEXT_SIZE];
-    make_name(event, time_us, name);
+    char name[EVENT_NAME_SIZE], time[CLOCK_TEXT_SIZE];
+    event_make_name(event, time_us, name);
     clock_format_micro(time_us, time);
     const char *const head[] = {"apiVersion", "events.k8s.io/v1", "kind", "Event", NULL};
     const char *const metadata[] = {"name", name, "namespace", event->name_space, NULL};
@@ -91,15 +91,33 @@ static int append_body(const struct event *event, const struct event_reporter *r
     return r < 0 ? r : buf_append_char(body, '}');
 }
 
-int event_encode(const struct event *event, const struct event_reporter *reporter, int64_t time_us,
-                 struct buf *path, struct buf *body, struct error *err)
+static int append_path(const char *name_space, const char *name, struct buf *path)
 {
     int r = buf_append_str(path, "/apis/events.k8s.io/v1/namespaces/");
     if (r == 0)
-        r = kube_append_escaped(path, event->name_space);
+        r = kube_append_escaped(path, name_space);
     if (r == 0)
-        r = buf_append_str(path, "/events");
+        r = buf_append_str(path, name ? "/events/" : "/events");
+    return r == 0 && name ? kube_append_escaped(path, name) : r;
+}
+
+int event_encode(const struct event *event, const struct event_reporter *reporter, int64_t time_us,
+                 struct buf *path, struct buf *body, struct error *err)
+{
+    int r = append_path(event->name_space, NULL, path);
     if (r == 0)
         r = append_body(event, reporter, time_us, body);
     return r < 0 ? error_set_errno(err, -r, "can't write an event") : 0;
+}
+
+int event_encode_series(const char *name_space, const char *name, uint32_t count, int64_t time_us,
+                        struct buf *path, struct buf *body, struct error *err)
+{
+    char time[CLOCK_TEXT_SIZE];
+    clock_format_micro(time_us, time);
+    int r = append_path(name_space, name, path);
+    if (r == 0)
+        r = buf_printf(body, "{\"series\":{\"count\":%" PRIu32 ",\"lastObservedTime\":\"%s\"}}",
+                       count, time);
+    return r < 0 ? error_set_errno(err, -r, "can't write the series of an event") : 0;
 }

@@ -31,3 +31,13 @@ struct event_reporter {
  * -EMSGSIZE. */
 int event_encode(const struct event *event, const struct event_reporter *reporter, int64_t time_us,
                  struct buf *path, struct buf *body, struct error *err);
+
+/* The name that it is created by at time_us. */
+#define EVENT_NAME_SIZE 254
+void event_make_name(const struct event *event, int64_t time_us,
+                     char ret_name[static EVENT_NAME_SIZE]);
+
+/* Appends path and merge patch of an Event that was told of count times (2 at least), last at
+ * time_us. -ENOMEM, -EMSGSIZE. */
+int event_encode_series(const char *name_space, const char *name, uint32_t count, int64_t time_us,
+                        struct buf *path, struct buf *body, struct error *err);

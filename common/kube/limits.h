@@ -17,20 +17,23 @@
 #define MAX_KUBE_PEM           (1u << 20)  /* CA bundle, certificate or key */
 #define MAX_KUBECONFIG         (1u << 20)  /* kubeconfig file */
 #define MAX_KUBE_URL           (16u << 10) /* path and query of a request */
+#define MAX_REPORTING_INSTANCE 128u        /* of an Event's reporter, the API's own bound */
 #define MAX_EVENT_NAME         253         /* bytes; the object's own name is cut for it */
 #define MAX_EVENT_NOTE         1024        /* bytes, the API's own bound; a longer one is cut */
-#define MAX_EVENT_PATH         256u        /* of a request, and its body */
+#define MAX_EVENT_PATH         1024u       /* of a request, and its body */
 #define MAX_EVENT_BODY         (16u << 10)
 #define EVENT_BURST            50u        /* at a time; further ones are left out */
 #define EVENT_SPACE_NS         100000000u /* and one more after this time: 10 a second */
-#define KUBE_CONNECT_MS        10000u     /* name, TCP and TLS together */
-#define KUBE_ATTEMPT_MS        30000u     /* a request that states no time of its own */
-#define KUBE_USER_TIMEOUT_MS   20000u     /* unacknowledged bytes end a connection */
-#define KUBE_KEEPALIVE_SECONDS 10         /* quiet time before a probe, and between probes */
-#define KUBE_WRITE_REST_MS     10u        /* before a socket that has only been written to */
-#define KUBE_SECRET_REFRESH_MS 60000u     /* token and CA files are read again at least so often */
-#define KUBE_SECRET_LOOK_MS    1000u      /* and looked at (mtime, size) at most so often */
-#define KUBE_RETRY_AFTER_MS    120000u    /* a longer Retry-After is taken for this */
+#define EVENT_SERIES_NS        UINT64_C(360000000000) /* after so long without one it is over */
+#define MAX_EVENT_SERIES       1024u /* beyond it the one that was told of longest ago is forgotten */
+#define KUBE_CONNECT_MS        10000u  /* name, TCP and TLS together */
+#define KUBE_ATTEMPT_MS        30000u  /* a request that states no time of its own */
+#define KUBE_USER_TIMEOUT_MS   20000u  /* unacknowledged bytes end a connection */
+#define KUBE_KEEPALIVE_SECONDS 10      /* quiet time before a probe, and between probes */
+#define KUBE_WRITE_REST_MS     10u     /* before a socket that has only been written to */
+#define KUBE_SECRET_REFRESH_MS 60000u  /* token and CA files are read again at least so often */
+#define KUBE_SECRET_LOOK_MS    1000u   /* and looked at (mtime, size) at most so often */
+#define KUBE_RETRY_AFTER_MS    120000u /* a longer Retry-After is taken for this */
 #define KUBE_BACKOFF_BASE_MS   500u
 #define KUBE_BACKOFF_MAX_MS    30000u
 #define KUBE_WATCH_MIN_SECONDS 300u /* timeoutSeconds of a watch, chosen at random */

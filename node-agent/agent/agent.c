@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/kube/client.h"
+#include "common/kube/limits.h"
 #include "common/log.h"
 #include "common/random.h"
 #include "node-agent/agent/agent_limits.h"
@@ -47,7 +48,7 @@ struct agent {
     uint64_t since_ns;        /* of connecting, or of flushing (0: not yet) */
     struct agent_metrics metrics;
     struct kube_client *client;
-    struct event_recorder events;
+    struct event_recorder *events;
     struct jailer_client *jailer;
     struct spool *spool;
     struct status_writer *writer;
@@ -173,7 +174,7 @@ static void begin_watch(struct agent *agent)
         .writer = agent->writer,
         .metrics = &agent->metrics,
         .retained = agent->retained,
-        .events = &agent->events,
+        .events = agent->events,
         .lease = agent->lease,
         .node_name = agent->options.node_name,
         .instance = agent->instance,
@@ -483,14 +484,16 @@ static int print_metrics(struct buf *body, void *arg)
     return agent_metrics_print(&agent->metrics, &counts, body);
 }
 
-static void begin_events(struct agent *agent)
+/* A node with too long a name is told by the agent's instance id. */
+static int begin_events(struct agent *agent, struct error *err)
 {
     bool fits = strlen(agent->options.node_name) <= MAX_REPORTING_INSTANCE;
+    const struct event_reporter reporter = {
+        .controller = "sandboxrun.dev/node-agent",
+        .instance = fits ? agent->options.node_name : agent->instance,
+    };
 
-    agent->events = (struct event_recorder){
-        .client = agent->client,
-        .reporter = {.controller = "sandboxrun.dev/node-agent",
-                     .instance = fits ? agent->options.node_name : agent->instance}};
+    return event_recorder_new(agent->client, &reporter, &agent->events, err);
 }
 
 int agent_new(struct loop *loop, const struct agent_options *options, agent_ended_fn ended,
@@ -517,7 +520,7 @@ int agent_new(struct loop *loop, const struct agent_options *options, agent_ende
         r = kube_client_new(loop, options->kube, "sandboxrun-agent/" SANDBOXRUN_VERSION,
                             &agent->client, err);
     if (r == 0)
-        begin_events(agent);
+        r = begin_events(agent, err);
     if (r == 0 && options->health_address)
         r = health_new(loop, options->health_address, &sources, agent, &agent->health, err);
     if (r == 0 && loop_timer_arm(agent->timer, 0) < 0)
@@ -536,6 +539,7 @@ void agent_free(struct agent *agent)
         return;
     health_free(agent->health);
     assignments_free(agent->assignments);
+    event_recorder_free(agent->events);
     output_server_free(agent->output);
     retained_free(agent->retained);
     node_status_free(agent->node);

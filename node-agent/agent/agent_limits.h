@@ -66,9 +66,6 @@
 #define LEASE_START_MARGIN_MS 100u
 #define MAX_LEASE_BODY        (4u << 10)
 
-/* Of an Event's reporter; a node with a longer name is told by the agent's instance id. */
-#define MAX_REPORTING_INSTANCE 128u
-
 /* How long the agent tries to reach its jailer at start. */
 #define JAILER_CONNECT_WITHIN_MS 30000u
 #define JAILER_CONNECT_RETRY_MS  200u

@@ -34,7 +34,7 @@ RIGHTS = {
         (GROUP, "sandboxnodes/status"): {"patch"},
         ("authentication.k8s.io", "tokenreviews"): {"create"},
         ("authorization.k8s.io", "subjectaccessreviews"): {"create"},
-        ("events.k8s.io", "events"): {"create"},
+        ("events.k8s.io", "events"): {"create", "patch"},
     },
     ("Role", "sandboxrun-controller"): {
         ("coordination.k8s.io", "leases"): {"get", "list", "watch", "create"},
