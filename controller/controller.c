@@ -3,6 +3,8 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/kube/event_recorder.h"
+#include "common/kube/limits.h"
 #include "common/kube/reflector.h"
 #include "common/log.h"
 #include "common/random.h"
@@ -11,40 +13,28 @@
 #include "controller/heartbeats.h"
 #include "controller/leader.h"
 #include "controller/patch.h"
+#include "controller/write.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <utlist.h>
 
 #define RUNS_PATH   "/apis/" SANDBOXRUN_GROUP_VERSION "/sandboxruns"
 #define AGENTS_PATH "/apis/" SANDBOXRUN_GROUP_VERSION "/sandboxnodes"
 #define NODES_PATH  "/api/v1/nodes"
 
-/* A request under way. It names the run instead of pointing to it: the run may be gone when the
- * answer comes. */
-struct write {
-    struct controller *controller;
-    struct kube_call *call;
-    enum action_kind kind;
-    enum run_reason reason;
-    char *name_space;
-    char *name;
-    char *uid;
-    char *version; /* that it was decided on */
-    char *node_name;
-    char sandbox_id[40]; /* "": none yet */
-    int64_t queued_us;
-    uint64_t started_ns;
-    struct write *prev, *next;
-};
-
 struct controller {
     struct kube_client *client;
     int64_t ttl_seconds;
     const char *lease_namespace;
     struct leader *leader; /* NULL: there is no other controller */
+    struct namespace_limits limits;
+    struct finished_limits finished;
+    struct event_recorder *events;
+    char instance[MAX_REPORTING_INSTANCE + 1]; /* the name of this machine, or Pod */
     struct heartbeats heartbeats;
     struct nodes nodes;
     struct runs runs;
@@ -86,16 +76,6 @@ static void plan_soon(void *arg)
     (void)loop_timer_arm(controller->plan_timer, 0);
 }
 
-static void write_free(struct write *write)
-{
-    free(write->name_space);
-    free(write->name);
-    free(write->uid);
-    free(write->version);
-    free(write->node_name);
-    free(write);
-}
-
 static void write_unlink(struct write *write)
 {
     struct controller *controller = write->controller;
@@ -104,57 +84,6 @@ static void write_unlink(struct write *write)
         controller->assigns_in_flight--;
     else
         controller->writes_in_flight--;
-}
-
-static void log_outcome(const struct write *write, enum write_outcome outcome,
-                        const struct kube_response *response)
-{
-    static const char *const done[] = {
-        [ACTION_ASSIGN] = "assigned the run",
-        [ACTION_FAIL] = "ended the run",
-        [ACTION_EXPLAIN] = "the run waits",
-        [ACTION_OBSERVE] = "took note of a finished run's new TTL",
-        [ACTION_DELETE] = "deleted the run after its TTL",
-    };
-    static const char *const failed[] = {
-        [ACTION_ASSIGN] = "can't assign the run",
-        [ACTION_FAIL] = "can't end the run",
-        [ACTION_EXPLAIN] = "can't write why the run waits",
-        [ACTION_OBSERVE] = "can't take note of a finished run's new TTL",
-        [ACTION_DELETE] = "can't delete the run after its TTL",
-    };
-    bool ok = outcome == WRITE_OUTCOME_OK;
-    bool overtaken = outcome == WRITE_OUTCOME_CONFLICT || outcome == WRITE_OUTCOME_GONE;
-    enum log_level level = write->kind == ACTION_ASSIGN || write->kind == ACTION_FAIL
-                               ? LOG_LEVEL_INFO
-                               : LOG_LEVEL_DEBUG;
-    if (!ok)
-        level = overtaken ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN;
-    log_event(
-        level, ok ? done[write->kind] : failed[write->kind],
-        LOG_TEXT("namespace", write->name_space), LOG_TEXT("run", write->name),
-        LOG_TEXT("uid", write->uid), LOG_TEXT("node", write->node_name),
-        LOG_TEXT("sandbox", write->sandbox_id[0] ? write->sandbox_id : NULL),
-        LOG_TEXT("reason", write->kind == ACTION_FAIL ? run_reason_name(write->reason) : NULL),
-        LOG_TEXT("error", ok ? NULL : response->error.text));
-}
-
-static void count_write(const struct write *write, enum write_outcome outcome)
-{
-    struct controller_metrics *metrics = &write->controller->metrics;
-    metric_add(&metrics->writes, outcome, 1);
-    if (outcome != WRITE_OUTCOME_OK)
-        return;
-    if (write->kind == ACTION_ASSIGN) {
-        metric_observe(&metrics->assign_seconds, 0,
-                       (double)(clock_monotonic_ns() - write->started_ns) / 1e9);
-        metric_observe(&metrics->queue_seconds, 0,
-                       (double)(clock_realtime_us() - write->queued_us) / 1e6);
-    } else if (write->kind == ACTION_FAIL) {
-        controller_metrics_count_failed(metrics, write->reason);
-    } else if (write->kind == ACTION_DELETE) {
-        metric_add(&metrics->deleted, 0, 1);
-    }
 }
 
 static void write_answered(const struct kube_response *response, void *arg)
@@ -170,37 +99,10 @@ static void write_answered(const struct kube_response *response, void *arg)
                                    : WRITE_FAILED;
     if (run && strcmp(run->facts.uid, write->uid) == 0)
         runs_end_write(&controller->runs, run, write->version, result, clock_realtime_us());
-    log_outcome(write, outcome, response);
-    count_write(write, outcome);
+    write_report(write, outcome, response, &controller->metrics, controller->events);
     write_unlink(write);
     write_free(write);
     plan_soon(controller);
-}
-
-static struct write *write_new(struct controller *controller, const struct action *action)
-{
-    const struct run_facts *facts = &action->run->facts;
-    const char *node_name = action->node ? action->node->name : facts->node_name;
-    struct write *write = calloc(1, sizeof(*write));
-    if (!write)
-        return NULL;
-    write->controller = controller;
-    write->kind = action->kind;
-    write->reason = action->reason;
-    write->queued_us = action->run->queued_us;
-    if (facts->sandbox_id)
-        (void)snprintf(write->sandbox_id, sizeof(write->sandbox_id), "%s", facts->sandbox_id);
-    write->name_space = strdup(facts->name_space);
-    write->name = strdup(facts->name);
-    write->uid = strdup(facts->uid);
-    write->version = strdup(facts->resource_version);
-    write->node_name = node_name ? strdup(node_name) : NULL;
-    if (!write->name_space || !write->name || !write->uid || !write->version ||
-        (node_name && !write->node_name)) {
-        write_free(write);
-        return NULL;
-    }
-    return write;
 }
 
 static int send_write(struct write *write, const struct action *action, struct error *err)
@@ -289,6 +191,8 @@ static void plan_now(void *arg)
         .led_since_us = controller->heartbeats.led_since_us,
         .times = controller->heartbeats.times,
         .ttl_seconds = controller->ttl_seconds,
+        .limits = controller->limits,
+        .finished = controller->finished,
         .assign_room = MAX_ASSIGNS_IN_FLIGHT - controller->assigns_in_flight,
         .write_room = MAX_WRITES_IN_FLIGHT - controller->writes_in_flight,
     };
@@ -301,13 +205,13 @@ static void plan_now(void *arg)
         arm_wake_timer(controller, input.now_us);
 }
 
-static void run_changed(const cJSON *object, void *arg)
+static void run_changed(const cJSON *object, size_t bytes, void *arg)
 {
     struct controller *controller = arg;
     int64_t now_us = clock_realtime_us(), total_us;
     struct run_digest *run;
     struct error err = {0};
-    if (runs_upsert(&controller->runs, object, now_us, &run, &err) == 0) {
+    if (runs_upsert(&controller->runs, object, bytes, now_us, &run, &err) == 0) {
         total_us = run_take_total_us(run, now_us);
         /* Who stands by sees the same ends: one of all controllers counts them. */
         if (total_us >= 0 && leader_leads(controller->leader))
@@ -329,9 +233,10 @@ static void run_gone(const char *name_space, const char *name, const char *uid, 
     plan_soon(controller);
 }
 
-static void agent_changed(const cJSON *object, void *arg)
+static void agent_changed(const cJSON *object, size_t bytes, void *arg)
 {
     struct controller *controller = arg;
+    (void)bytes;
     struct node *node;
     struct error err = {0};
     if (nodes_set_agent(&controller->nodes, object, &node, &err) == 0)
@@ -354,9 +259,10 @@ static void agent_gone(const char *name_space, const char *name, const char *uid
     plan_soon(controller);
 }
 
-static void node_changed(const cJSON *object, void *arg)
+static void node_changed(const cJSON *object, size_t bytes, void *arg)
 {
     struct controller *controller = arg;
+    (void)bytes;
     struct error err = {0};
     if (nodes_set_core(&controller->nodes, object, &err) < 0)
         log_event(LOG_LEVEL_ERROR, "can't take over a Node",
@@ -374,9 +280,10 @@ static void node_gone(const char *name_space, const char *name, const char *uid,
     plan_soon(controller);
 }
 
-static void lease_changed(const cJSON *object, void *arg)
+static void lease_changed(const cJSON *object, size_t bytes, void *arg)
 {
     struct controller *controller = arg;
+    (void)bytes;
     (void)steady_now(controller);
     heartbeats_set(&controller->heartbeats, object);
     plan_soon(controller);
@@ -506,6 +413,16 @@ static int start_watches(struct controller *controller, struct error *err)
     return 0;
 }
 
+static int start_events(struct controller *controller, struct error *err)
+{
+    const struct event_reporter reporter = {.controller = "sandboxrun.dev/controller",
+                                            .instance = controller->instance};
+    /* Cut, it isn't terminated. */
+    if (gethostname(controller->instance, sizeof(controller->instance) - 1) < 0)
+        return error_set_errno(err, errno, "can't read the name of this machine");
+    return event_recorder_new(controller->client, &reporter, &controller->events, err);
+}
+
 int controller_new(struct kube_client *client, const struct controller_options *options,
                    struct controller **ret_controller, struct error *err)
 {
@@ -516,6 +433,8 @@ int controller_new(struct kube_client *client, const struct controller_options *
     controller->client = client;
     controller->ttl_seconds = options->ttl_seconds;
     controller->lease_namespace = options->lease_namespace;
+    controller->limits = options->limits;
+    controller->finished = options->finished;
     controller->heartbeats = (struct heartbeats){
         .nodes = &controller->nodes,
         .runs = &controller->runs,
@@ -548,7 +467,10 @@ int controller_new(struct kube_client *client, const struct controller_options *
     if (r == 0)
         r = start_election(controller, options, err);
     if (r == 0)
+        r = start_events(controller, err);
+    if (r == 0)
         r = start_watches(controller, err);
+    controller->health.events = controller->events;
     if (r == 0)
         r = controller_health_start(&controller->health, loop, options->health_address, err);
     if (r < 0) {
@@ -577,6 +499,7 @@ void controller_free(struct controller *controller)
         write_free(write);
     }
     leader_free(controller->leader);
+    event_recorder_free(controller->events);
     heartbeats_done(&controller->heartbeats);
     loop_timer_free(controller->tick_timer);
     loop_timer_free(controller->plan_timer);

@@ -4,7 +4,9 @@
 #include "common/api/lease_times.h"
 #include "common/error.h"
 #include "common/kube/client.h"
+#include "controller/finished.h"
 #include "controller/leader_plan.h"
+#include "controller/namespace_limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +24,8 @@ struct controller_options {
     struct lease_times lease_times;
     bool leader_elect; /* false: there is no other controller */
     struct leader_times leader_times;
+    struct namespace_limits limits;
+    struct finished_limits finished;
 };
 
 /* Starts at once, on the client's loop. */

@@ -24,6 +24,15 @@ static int answer_readyz(struct buf *body, const char **ret_content_type, void *
     return status;
 }
 
+static void count_events(const struct controller_health *health)
+{
+    struct metric *events = &health->metrics->events;
+    for (unsigned int i = 0; i < EVENT_OUTCOME_COUNT; i++)
+        metric_add(events, i,
+                   (double)event_recorder_count(health->events, (enum event_outcome)i) -
+                       events->values[i]);
+}
+
 static int answer_metrics(struct buf *body, const char **ret_content_type, void *arg)
 {
     const struct controller_health *health = arg;
@@ -31,6 +40,7 @@ static int answer_metrics(struct buf *body, const char **ret_content_type, void 
     for (unsigned int i = 0; i < WATCHED_COUNT; i++)
         metric_add(errors, i,
                    (double)reflector_stats(health->reflectors[i]).errors - errors->values[i]);
+    count_events(health);
     metric_set(&health->metrics->lease_clock, 0, lease_clock_runs(health->clock) ? 1 : 0);
     *ret_content_type = "text/plain; version=0.0.4";
     return controller_metrics_print(health->metrics, health->runs, health->nodes, body) < 0 ? 500

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/http_server.h"
+#include "common/kube/event_recorder.h"
 #include "common/kube/reflector.h"
 #include "controller/controller_metrics.h"
 
@@ -14,6 +15,7 @@ struct controller_health {
     const bool *synced;
     struct controller_metrics *metrics;
     const struct lease_clock *clock;
+    const struct event_recorder *events;
     const struct runs *runs;
     const struct nodes *nodes;
     struct http_server *server;

@@ -2,6 +2,7 @@
 #include "controller/controller_metrics.h"
 
 #include "common/cleanup.h"
+#include "common/kube/event_recorder.h"
 #include "controller/leader.h"
 
 enum node_state {
@@ -51,11 +52,22 @@ static const char *const outcome_labels[] = {
 
 /* The reasons that a controller gives, and their labels. */
 static const enum run_reason failed_reasons[] = {
-    RUN_REASON_CANCELLED,       RUN_REASON_QUEUE_TIMEOUT, RUN_REASON_INVALID_SPEC,
-    RUN_REASON_AGENT_RESTARTED, RUN_REASON_NODE_LOST,     RUN_REASON_INTERNAL_ERROR};
+    RUN_REASON_CANCELLED,     RUN_REASON_QUEUE_TIMEOUT,   RUN_REASON_QUEUE_FULL,
+    RUN_REASON_INVALID_SPEC,  RUN_REASON_AGENT_RESTARTED, RUN_REASON_NODE_LOST,
+    RUN_REASON_INTERNAL_ERROR};
 static const char *const failed_labels[] = {
-    "Cancelled", "QueueTimeout",  "InvalidSpec", "AgentRestarted",
-    "NodeLost",  "InternalError", NULL};
+    "Cancelled",      "QueueTimeout", "QueueFull",     "InvalidSpec",
+    "AgentRestarted", "NodeLost",     "InternalError", NULL};
+
+static const char *const cause_labels[] = {"ttl", "max_runs", "max_namespace_runs", "max_bytes",
+                                           NULL};
+
+static const char *const event_labels[] = {
+    [EVENT_CREATED] = "created",
+    [EVENT_REPEATED] = "repeated",
+    [EVENT_LEFT_OUT] = "left_out",
+    [EVENT_OUTCOME_COUNT] = NULL,
+};
 
 enum write_outcome write_outcome(int http_status)
 {
@@ -107,6 +119,22 @@ static void init_leader_metrics(struct controller_metrics *metrics)
         .bucket_count = ARRAY_SIZE(second_buckets)                                                 \
     }
 
+static void init_kept(struct controller_metrics *metrics)
+{
+    metrics->finished = (struct metric){.name = "sandboxrun_controller_finished_runs",
+                                        .help = "Finished runs that are kept",
+                                        .type = METRIC_GAUGE};
+    metrics->finished_bytes =
+        (struct metric){.name = "sandboxrun_controller_finished_bytes",
+                        .help = "Encoded size of the finished runs that are kept",
+                        .type = METRIC_GAUGE};
+    metrics->events = (struct metric){.name = "sandboxrun_controller_events_total",
+                                      .help = "Events about runs, by what became of them",
+                                      .type = METRIC_COUNTER,
+                                      .label = "outcome",
+                                      .label_values = event_labels};
+}
+
 void controller_metrics_init(struct controller_metrics *metrics)
 {
     *metrics = (struct controller_metrics){
@@ -135,8 +163,10 @@ void controller_metrics_init(struct controller_metrics *metrics)
                    .label = "reason",
                    .label_values = failed_labels},
         .deleted = {.name = "sandboxrun_controller_runs_deleted_total",
-                    .help = "Finished runs deleted after their TTL",
-                    .type = METRIC_COUNTER},
+                    .help = "Finished runs deleted, after their TTL or because too many were kept",
+                    .type = METRIC_COUNTER,
+                    .label = "cause",
+                    .label_values = cause_labels},
         .writes = {.name = "sandboxrun_controller_writes_total",
                    .help = "Writes about runs to the API server, by outcome",
                    .type = METRIC_COUNTER,
@@ -158,6 +188,7 @@ void controller_metrics_init(struct controller_metrics *metrics)
                                 "healthy or was not until lately",
                         .type = METRIC_GAUGE},
     };
+    init_kept(metrics);
     init_leader_metrics(metrics);
 }
 
@@ -183,6 +214,8 @@ static void fill_gauges(struct controller_metrics *metrics, const struct runs *r
 {
     unsigned int states[ARRAY_SIZE(state_labels)] = {0};
     metric_set(&metrics->queue_length, 0, runs->waiting);
+    metric_set(&metrics->finished, 0, (double)runs->finished.oldest.count);
+    metric_set(&metrics->finished_bytes, 0, (double)runs->finished.bytes);
     for (unsigned int i = 0; i < RUN_PHASE_COUNT; i++)
         metric_set(&metrics->runs, i, runs->counts[i]);
     for (const struct node *node = nodes->by_name; node; node = node->hh.next) {
@@ -204,7 +237,10 @@ int controller_metrics_print(struct controller_metrics *metrics, const struct ru
         &metrics->runs,
         &metrics->nodes,
         &metrics->failed,
+        &metrics->finished,
+        &metrics->finished_bytes,
         &metrics->deleted,
+        &metrics->events,
         &metrics->writes,
         &metrics->watch_errors,
         &metrics->lease_asks,

@@ -28,14 +28,17 @@ struct controller_metrics {
     struct metric assign_seconds; /* of the write that assigns it */
     struct metric total_seconds;  /* of a run, until its end was seen */
     struct metric queue_length;
-    struct metric runs;         /* by phase */
-    struct metric nodes;        /* by state */
-    struct metric failed;       /* ended by the controller, by reason */
-    struct metric deleted;      /* after their TTL */
-    struct metric writes;       /* by outcome */
-    struct metric watch_errors; /* by collection */
-    struct metric lease_asks;   /* reads of Leases before runs are given up, by outcome */
-    struct metric lease_clock;  /* 1 while it runs */
+    struct metric runs;           /* by phase */
+    struct metric nodes;          /* by state */
+    struct metric failed;         /* ended by the controller, by reason */
+    struct metric finished;       /* that are kept */
+    struct metric finished_bytes; /* of those */
+    struct metric deleted;        /* finished ones, by cause */
+    struct metric events;         /* by outcome, enum event_outcome */
+    struct metric writes;         /* by outcome */
+    struct metric watch_errors;   /* by collection */
+    struct metric lease_asks;     /* reads of Leases before runs are given up, by outcome */
+    struct metric lease_clock;    /* 1 while it runs */
 
     struct metric leading;            /* 1 while this controller is the one that writes */
     struct metric leader_transitions; /* by enum leader_transition */

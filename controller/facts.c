@@ -4,6 +4,7 @@
 #include "common/api/run_status_decode.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "controller/limits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -83,21 +84,39 @@ static int set_invalid(struct run_facts *facts, const char *text, struct error *
     return facts->invalid ? 0 : out_of_memory(err);
 }
 
+/* Whatever else is wrong with a status, its phase says what may be done. */
+static int read_refused_status(const cJSON *tree, struct run_facts *facts, struct error *err)
+{
+    const char *phase = json_get_string(tree, "phase");
+    const char *node = json_get_string(tree, "nodeName");
+    if (phase && run_phase_parse(phase, &facts->phase) < 0)
+        facts->foreign = true;
+    if (!node || strnlen(node, MAX_RUN_NAME + 1) > MAX_RUN_NAME)
+        return 0;
+    return copy_if_set(node, &facts->node_name, err);
+}
+
 /* An object that the codec refuses still has a phase, as far as that can be read. */
 static int read_refused(const cJSON *object, const struct error *why, struct run_facts *facts,
                         struct error *err)
 {
     __attribute__((cleanup(run_status_done))) struct run_status status = {0};
+    const cJSON *tree = json_get(object, "status");
     const char *text = why->text;
     /* Metadata is all that is told of an object which is too large, or no JSON of ours. */
     if (!json_get(object, "spec"))
         text = "the object can't be read: it is larger than 4 MiB, or a text in it has a NUL";
     facts->ttl_seconds = -1;
     facts->deleting = json_get_path(object, "metadata.deletionTimestamp") != NULL;
+    /* Not known; whoever assigned it may have let it run for so long. */
+    facts->timeout_seconds = profile_limits(PROFILE_TOOL_CALL)->timeout_max_seconds;
     int r = set_invalid(facts, text, err);
-    if (r == 0 && run_status_decode(json_get(object, "status"), &status, NULL) == 0)
-        r = read_status(&status, facts, err);
-    return r;
+    if (r < 0)
+        return r;
+    r = run_status_decode(tree, &status, NULL);
+    if (r == -ENOMEM)
+        return out_of_memory(err);
+    return r < 0 ? read_refused_status(tree, facts, err) : read_status(&status, facts, err);
 }
 
 static int read_run(struct sandboxrun *run, struct run_facts *facts, struct error *err)
@@ -114,6 +133,8 @@ static int read_run(struct sandboxrun *run, struct run_facts *facts, struct erro
     if (r == 0 && run->status.phase == RUN_PHASE_PENDING && sandboxrun_validate(run, &why) < 0)
         r = set_invalid(facts, why.text, err);
     facts->request = request_take(&run->spec);
+    if (facts->request.memory_bytes > MAX_RUN_MEMORY)
+        facts->request.memory_bytes = MAX_RUN_MEMORY;
     return r;
 }
 

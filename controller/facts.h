@@ -14,6 +14,7 @@ struct run_facts {
     int64_t generation;
     int64_t observed_generation; /* by whoever wrote the status; 0: not told */
     bool deleting;
+    bool foreign;  /* its phase is one of a later version: nothing is done about it */
     char *invalid; /* why it can't be run, for people; NULL: it can */
     struct run_request request;
     uint32_t timeout_seconds;

@@ -356,8 +356,9 @@ static void look_now(struct leader *leader)
     go_on(leader);
 }
 
-static void lease_changed(const cJSON *tree, void *arg)
+static void lease_changed(const cJSON *tree, size_t bytes, void *arg)
 {
+    (void)bytes;
     struct leader *leader = arg;
     struct kube_lease object;
 

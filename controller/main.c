@@ -22,6 +22,14 @@
  * queue timeout, a back-off, a TTL) and the tick of the lease clock. No timer is on the way from a
  * created run to its assignment.
  *
+ * Who waits. Namespaces take turns; within one the oldest that can be placed goes first, and those
+ * that would go to the same nodes wait behind one for which there is no room (tenants.h). What a
+ * namespace may use and queue is bounded where the operator says so (namespace_limits.h). A plan
+ * looks only at the heads of these lines, and at nodes that may have got room since they were last
+ * looked at, so that what it costs doesn't grow with how many wait (plan_queues.c). Of finished
+ * runs a bounded number, and size, is kept (finished.h). That a run waits, or could not be run, its
+ * namespace is told by an Event too (run_events.h).
+ *
  * Leading. leader.c competes for a Lease as client-go does (leader_plan.c decides), once everything
  * is known here. A standby runs its reflectors and is ready; only the plan is not made. Who begins
  * to lead plans at once. Who has not renewed in time, or has lost the Lease, cancels what is under
@@ -72,6 +80,7 @@
 #include "common/loop.h"
 #include "controller/controller.h"
 #include "controller/options.h"
+#include "controller/options_bounds.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -127,6 +136,8 @@ static int start(struct program *program, struct error *err)
         .lease_times = arg_lease_times,
         .leader_elect = arg_leader_elect,
         .leader_times = arg_leader_times,
+        .limits = arg_limits,
+        .finished = arg_finished,
     };
     if (r == 0)
         r = loop_new(&program->loop, err);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 struct node *nodes_find(const struct nodes *nodes, const char *name)
 {
@@ -47,7 +48,18 @@ struct node *nodes_get(struct nodes *nodes, const char *name)
         node_free(node);
         return NULL;
     }
+    node->improved = ++nodes->generation;
+    DL_PREPEND2(nodes->recent, node, recent_prev, recent_next);
     return node;
+}
+
+void nodes_improve(struct nodes *nodes, struct node *node)
+{
+    node->improved = ++nodes->generation;
+    if (nodes->recent == node)
+        return;
+    DL_DELETE2(nodes->recent, node, recent_prev, recent_next);
+    DL_PREPEND2(nodes->recent, node, recent_prev, recent_next);
 }
 
 void nodes_release(struct nodes *nodes, struct node *node)
@@ -55,6 +67,7 @@ void nodes_release(struct nodes *nodes, struct node *node)
     if (node->agent || node->has_core || node->runs || node->heartbeat.exists)
         return;
     HASH_DEL(nodes->by_name, node);
+    DL_DELETE2(nodes->recent, node, recent_prev, recent_next);
     node_free(node);
 }
 
@@ -75,7 +88,7 @@ int nodes_set_agent(struct nodes *nodes, const cJSON *object, struct node **ret_
     free(node->agent);
     node->agent = TAKE_PTR(agent);
     node->warm_taken = 0;
-    nodes->changed = true;
+    nodes_improve(nodes, node);
     *ret_node = node;
     return 0;
 }
@@ -155,7 +168,7 @@ int nodes_set_core(struct nodes *nodes, const cJSON *object, struct error *err)
     bool unschedulable = false;
     if (json_get_bool(object, "spec.unschedulable", &unschedulable) == 0 && unschedulable)
         node->cordoned = true;
-    nodes->changed = true;
+    nodes_improve(nodes, node);
     return 0;
 }
 
@@ -170,7 +183,7 @@ void nodes_remove_core(struct nodes *nodes, const char *name)
     node->has_core = false;
     node->cordoned = false;
     node->tainted = false;
-    nodes->changed = true;
+    nodes_improve(nodes, node);
     nodes_release(nodes, node);
 }
 
@@ -240,24 +253,17 @@ void nodes_age(struct nodes *nodes, int64_t steady_us, int64_t duration_us)
         if (fresh && silent_us < nodes->silent_us)
             nodes->silent_us = silent_us;
         if (fresh != heartbeat->fresh)
-            nodes->changed = nodes->untold = true;
+            nodes->untold = true;
+        if (fresh && !heartbeat->fresh)
+            nodes_improve(nodes, node);
         heartbeat->fresh = fresh;
     }
 }
 
-void node_take(struct node *node, const struct run_request *request)
-{
-    node->used.runs++;
-    node->used.memory_bytes += request->memory_bytes;
-    node->used.cpu_milli += request->cpu_milli;
-}
-
 void nodes_give_back(struct nodes *nodes, struct node *node, const struct run_request *request)
 {
-    node->used.runs--;
-    node->used.memory_bytes -= request->memory_bytes;
-    node->used.cpu_milli -= request->cpu_milli;
-    nodes->changed = true;
+    resources_give_back(&node->used, request);
+    nodes_improve(nodes, node);
 }
 
 void nodes_done(struct nodes *nodes)
@@ -267,4 +273,5 @@ void nodes_done(struct nodes *nodes)
         HASH_DEL(nodes->by_name, node);
         node_free(node);
     }
+    nodes->recent = NULL;
 }

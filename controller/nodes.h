@@ -42,14 +42,17 @@ struct node {
     struct node_resources used; /* by the runs below */
     uint32_t warm_taken;        /* since the agent last counted its warm sandboxes */
     struct run_digest *runs;    /* assigned to it, or about to be (runs.h links them) */
+    uint64_t improved;          /* the generation in which it last may have got room for a run */
+    struct node *recent_prev, *recent_next;
     UT_hash_handle hh;
 };
 
 struct nodes {
     struct node *by_name;
-    bool changed; /* something that may let a run be placed; whoever places them resets it */
-    bool asks;    /* some heartbeat is to be read; whoever reads them resets it */
-    bool untold;  /* some node has become fresh or silent; whoever logs that resets it */
+    struct node *recent; /* the one that was improved last, then the others in that order */
+    uint64_t generation; /* counts improvements */
+    bool asks;           /* some heartbeat is to be read; whoever reads them resets it */
+    bool untold;         /* some node has become fresh or silent; whoever logs that resets it */
     /* So that nobody looks through all nodes for what can't have happened: */
     bool unaged;       /* something other than a renewal of a fresh heartbeat */
     int64_t silent_us; /* before this no fresh node goes silent */
@@ -80,8 +83,10 @@ void nodes_remove_lease(struct nodes *nodes, const char *name, int64_t steady_us
 /* Marks what has become fresh or has gone silent. */
 void nodes_age(struct nodes *nodes, int64_t steady_us, int64_t duration_us);
 
-/* Accounts for a run on node. */
-void node_take(struct node *node, const struct run_request *request);
+/* Something of node has changed that may let a run be placed there. */
+void nodes_improve(struct nodes *nodes, struct node *node);
+
+/* A run on node is over. */
 void nodes_give_back(struct nodes *nodes, struct node *node, const struct run_request *request);
 
 /* Frees the entry if nothing holds it. */

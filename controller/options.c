@@ -4,6 +4,7 @@
 #include "common/api/limits.h"
 #include "common/options.h"
 #include "common/parse.h"
+#include "controller/options_bounds.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ enum log_level arg_log_level = LOG_LEVEL_INFO;
 enum {
     OPTION_KUBECONFIG = 256,
     OPTION_TTL,
+    OPTION_BOUND,
     OPTION_LOG_LEVEL,
     OPTION_HEALTH,
     OPTION_LEASE_NAMESPACE,
@@ -47,7 +49,7 @@ static const char help[] =
     "  --kubeconfig FILE       API server and credentials; default: in-cluster configuration\n"
     "  --ttl-seconds-after-finished N\n"
     "                          when a finished run is deleted that doesn't say so itself by\n"
-    "                          spec.ttlSecondsAfterFinished; default: 600\n"
+    "                          spec.ttlSecondsAfterFinished; default: 600\n" OPTIONS_BOUNDS_HELP
     "  --health-address ADDR   serve /healthz, /readyz and /metrics at HOST:PORT or :PORT;\n"
     "                          default: not served\n"
     "  --lease-namespace NAME  where the agents' heartbeats are, Leases of their nodes' names;\n"
@@ -78,7 +80,7 @@ static const char help[] =
 static const struct option long_options[] = {
     {"kubeconfig", required_argument, NULL, OPTION_KUBECONFIG},
     {"ttl-seconds-after-finished", required_argument, NULL, OPTION_TTL},
-    {"log-level", required_argument, NULL, OPTION_LOG_LEVEL},
+    OPTIONS_BOUNDS(OPTION_BOUND){"log-level", required_argument, NULL, OPTION_LOG_LEVEL},
     {"health-address", required_argument, NULL, OPTION_HEALTH},
     {"lease-namespace", required_argument, NULL, OPTION_LEASE_NAMESPACE},
     {"lease-duration", required_argument, NULL, OPTION_LEASE_DURATION},
@@ -120,6 +122,8 @@ static int set_option(int option, const char *name, struct error *err)
                              "%d",
                              optarg, MAX_TTL_SECONDS);
         return 1;
+    case OPTION_BOUND:
+        return options_set_bound(name, optarg, err);
     case OPTION_LOG_LEVEL:
         return options_set_log_level(&arg_log_level, err);
     case OPTION_HEALTH:

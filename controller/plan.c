@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/plan.h"
-
 #include "controller/node_loss.h"
+#include "controller/planner.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,18 +8,6 @@
 #include <utlist.h>
 
 #define US_PER_SECOND 1000000
-
-struct planner {
-    const struct plan_input *in;
-    struct plan *plan;
-    unsigned int assign_room;
-    unsigned int write_room;
-    struct {
-        const struct run_digest *run;
-        enum wait_reason reason;
-    } blocked[MAX_BLOCKED_REQUESTS];
-    unsigned int blocked_count;
-};
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -32,8 +19,8 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static struct action *add_action(struct planner *p, enum action_kind kind, struct run_digest *run,
-                                 struct node *node)
+struct action *planner_add(struct planner *p, enum action_kind kind, struct run_digest *run,
+                           struct node *node)
 {
     struct action *action = &p->plan->actions[p->plan->count++];
     *action = (struct action){.kind = kind, .run = run, .node = node};
@@ -42,15 +29,22 @@ static struct action *add_action(struct planner *p, enum action_kind kind, struc
     else
         p->write_room--;
     runs_begin_write(p->in->runs, run, node);
+    if (kind == ACTION_FAIL || kind == ACTION_DELETE)
+        runs_set_aside(p->in->runs, run);
     return action;
 }
 
-static void fail(struct planner *p, struct run_digest *run, enum run_reason reason,
-                 const char *message)
+void planner_fail(struct planner *p, struct run_digest *run, enum run_reason reason,
+                  const char *message)
 {
-    struct action *action = add_action(p, ACTION_FAIL, run, NULL);
+    struct action *action = planner_add(p, ACTION_FAIL, run, NULL);
     action->reason = reason;
     (void)snprintf(action->message, sizeof(action->message), "%s", message);
+}
+
+static void delete_run(struct planner *p, struct run_digest *run, enum delete_cause cause)
+{
+    planner_add(p, ACTION_DELETE, run, NULL)->cause = cause;
 }
 
 static int64_t queue_deadline(const struct run_digest *run)
@@ -60,13 +54,15 @@ static int64_t queue_deadline(const struct run_digest *run)
 
 static void fail_queue_timeout(struct planner *p, struct run_digest *run)
 {
-    struct scheduler_choice choice;
-    char message[MAX_ACTION_MESSAGE], why[MAX_ACTION_MESSAGE - 100];
-    scheduler_choose(&run->facts.request, p->in->nodes, &choice);
-    scheduler_explain(&run->facts.request, &choice, why, sizeof(why));
-    (void)snprintf(message, sizeof(message), "no room for %" PRIu32 " s (queueTimeoutSeconds): %s",
+    enum wait_reason reason;
+    char message[MAX_ACTION_MESSAGE], why[MAX_ACTION_MESSAGE - 100] = "out of memory";
+    /* Without memory for a place in line it has none. */
+    if (run->lane)
+        (void)planner_explain(p, run, &reason, why, sizeof(why));
+    (void)snprintf(message, sizeof(message),
+                   "not placed within %" PRIu32 " s (queueTimeoutSeconds): %s",
                    run->facts.queue_timeout_seconds, why);
-    fail(p, run, RUN_REASON_QUEUE_TIMEOUT, message);
+    planner_fail(p, run, RUN_REASON_QUEUE_TIMEOUT, message);
 }
 
 /* Returns when to look again. */
@@ -74,11 +70,11 @@ static int64_t plan_pending(struct planner *p, struct run_digest *run)
 {
     const struct run_facts *facts = &run->facts;
     if (facts->deleting) {
-        fail(p, run, RUN_REASON_CANCELLED, "deleted before it was assigned to a node");
+        planner_fail(p, run, RUN_REASON_CANCELLED, "deleted before it was assigned to a node");
         return INT64_MAX;
     }
     if (facts->invalid) {
-        fail(p, run, RUN_REASON_INVALID_SPEC, facts->invalid);
+        planner_fail(p, run, RUN_REASON_INVALID_SPEC, facts->invalid);
         return INT64_MAX;
     }
     int64_t deadline = queue_deadline(run);
@@ -86,9 +82,14 @@ static int64_t plan_pending(struct planner *p, struct run_digest *run)
         fail_queue_timeout(p, run);
         return INT64_MAX;
     }
-    p->in->runs->queue_changed = true;
+    runs_retry(p->in->runs, run);
+    if (p->in->limits.queued > 0 && run->tenant->queued > p->in->limits.queued)
+        tenants_mark_crowded(&p->in->runs->tenants, run->tenant);
     int64_t explain_us = run->queued_us + WAITING_AFTER_US;
-    return p->in->now_us < explain_us ? smaller(explain_us, deadline) : deadline;
+    if (p->in->now_us < explain_us)
+        return smaller(explain_us, deadline);
+    runs_mark_unexplained(p->in->runs, run);
+    return smaller(p->in->now_us + WAITING_AGAIN_US, deadline);
 }
 
 static bool agent_is_gone(const struct run_digest *run)
@@ -135,7 +136,7 @@ static void fail_lost(struct planner *p, struct run_digest *run, enum loss_verdi
     };
     char message[MAX_ACTION_MESSAGE];
     describe_loss(run, verdict, p->in->steady_us, message, sizeof(message));
-    fail(p, run, reasons[verdict], message);
+    planner_fail(p, run, reasons[verdict], message);
 }
 
 /* The lease clock may stand still: then the next look finds that it was too early. */
@@ -185,13 +186,19 @@ static int64_t plan_finished(struct planner *p, struct run_digest *run)
         return INT64_MAX;
     int64_t ttl = facts->ttl_seconds >= 0 ? facts->ttl_seconds : p->in->ttl_seconds;
     int64_t deadline = run->finished_us + ttl * US_PER_SECOND;
+    if (p->in->now_us >= deadline) {
+        delete_run(p, run, DELETE_TTL);
+        return INT64_MAX;
+    }
+    /* Out of memory it isn't counted before it is looked at again. */
+    (void)finished_put(&p->in->runs->finished, run);
+    if (finished_excess_of(run->tenant, &p->in->finished))
+        tenants_mark_crowded(&p->in->runs->tenants, run->tenant);
     /* Clients, kubectl wait among them, take no condition for true that was decided on an earlier
      * generation than the object has. */
-    bool unobserved =
-        facts->observed_generation > 0 && facts->observed_generation < facts->generation;
-    if (p->in->now_us < deadline && !unobserved)
+    if (facts->observed_generation == 0 || facts->observed_generation >= facts->generation)
         return deadline;
-    (void)add_action(p, p->in->now_us < deadline ? ACTION_OBSERVE : ACTION_DELETE, run, NULL);
+    (void)planner_add(p, ACTION_OBSERVE, run, NULL);
     return INT64_MAX;
 }
 
@@ -203,7 +210,7 @@ static void plan_run(struct planner *p, struct run_digest *run)
         [RUN_PHASE_RUNNING] = plan_assigned, [RUN_PHASE_SUCCEEDED] = plan_finished,
         [RUN_PHASE_FAILED] = plan_finished,
     };
-    if (run->writing || run->settled)
+    if (run->writing || run->settled || run->facts.foreign)
         return;
     int64_t at_us = run->not_before_us;
     if (p->in->now_us >= at_us)
@@ -211,117 +218,64 @@ static void plan_run(struct planner *p, struct run_digest *run)
     runs_wake_at(p->in->runs, run, at_us);
 }
 
-/* Whether run is known to have no place, from what was tried before it in this pass: a request
- * that asks for no less found no room, or, to keep the order within a namespace, an earlier one
- * that would go to the same nodes waits for room there. */
-static bool is_blocked(const struct planner *p, const struct run_digest *run,
-                       enum wait_reason *ret_reason)
+/* More wait than may: the youngest are refused, but not while some of them may have a place. */
+static void shed(struct planner *p, struct tenant *tenant)
 {
-    const struct run_request *request = &run->facts.request;
-    for (unsigned int i = 0; i < p->blocked_count; i++) {
-        const struct run_digest *earlier = p->blocked[i].run;
-        const struct run_request *other = &earlier->facts.request;
-        bool no_less =
-            request->memory_bytes >= other->memory_bytes && request->cpu_milli >= other->cpu_milli;
-        bool in_line = p->blocked[i].reason == WAIT_NO_ROOM && earlier->tenant == run->tenant;
-        if ((no_less || in_line) && request_same_placement(request, other)) {
-            *ret_reason = p->blocked[i].reason;
-            return true;
-        }
+    char message[MAX_ACTION_MESSAGE];
+    const struct namespace_limits *limits = &p->in->limits;
+    while (limits->queued > 0 && tenant->queued > limits->queued && !tenant->fresh &&
+           p->write_room > 0) {
+        struct run_digest *run = tenant_youngest(tenant);
+        if (!run)
+            return;
+        limits_explain_queue(limits, tenant->queued - 1, message, sizeof(message));
+        planner_fail(p, run, RUN_REASON_QUEUE_FULL, message);
+        /* Nobody has a place because of that. */
+        tenant->fresh = false;
     }
-    return false;
 }
 
-/* NULL: no place, and ret_reason tells why. */
-static struct node *find_place(struct planner *p, const struct run_digest *run,
-                               enum wait_reason *ret_reason)
+static bool is_crowded(const struct planner *p, const struct tenant *tenant)
 {
-    struct scheduler_choice choice;
-    if (is_blocked(p, run, ret_reason))
-        return NULL;
-    scheduler_choose(&run->facts.request, p->in->nodes, &choice);
-    if (choice.node)
-        return choice.node;
-    *ret_reason = scheduler_wait_reason(&choice);
-    if (p->blocked_count < MAX_BLOCKED_REQUESTS) {
-        p->blocked[p->blocked_count].run = run;
-        p->blocked[p->blocked_count++].reason = *ret_reason;
+    unsigned int most = p->in->limits.queued;
+    return (most > 0 && tenant->queued > most) || finished_excess_of(tenant, &p->in->finished);
+}
+
+/* Whatever exceeds its bounds: of a namespace, then of all. */
+static void plan_bounds(struct planner *p)
+{
+    struct tenants *tenants = &p->in->runs->tenants;
+    struct tenant *tenant, *next;
+    struct run_digest *run;
+    enum delete_cause cause;
+    DL_FOREACH_SAFE2(tenants->crowded, tenant, next, crowded_next)
+    {
+        while (p->write_room > 0 && (run = finished_excess_of(tenant, &p->in->finished)))
+            delete_run(p, run, DELETE_MAX_NAMESPACE_RUNS);
+        shed(p, tenant);
+        if (!is_crowded(p, tenant))
+            tenants_unmark_crowded(tenants, tenant);
     }
-    return NULL;
+    while (p->write_room > 0 &&
+           (run = finished_excess(&p->in->runs->finished, &p->in->finished, &cause)))
+        delete_run(p, run, cause);
 }
 
-/* Says why a run waits, once it has waited for a while, and again when the reason is another. */
-static void explain(struct planner *p, struct run_digest *run, enum wait_reason reason)
+/* Says why a run waits, and again when the reason is another. */
+static void plan_explanations(struct planner *p)
 {
-    struct scheduler_choice choice;
-    if (p->write_room == 0 || p->in->now_us < run->queued_us + WAITING_AFTER_US ||
-        strcmp(run->facts.waiting_reason, wait_reason_name(reason)) == 0)
-        return;
-    struct action *action = add_action(p, ACTION_EXPLAIN, run, NULL);
-    scheduler_choose(&run->facts.request, p->in->nodes, &choice);
-    scheduler_explain(&run->facts.request, &choice, action->message, sizeof(action->message));
-    action->waits_for = reason;
-}
-
-/* Places the oldest run of tenant that can be placed; false if there is none. */
-static bool serve_tenant(struct planner *p, struct tenant *tenant)
-{
-    while (tenant->cursor) {
-        struct run_digest *run = tenant->cursor;
+    struct run_digest *run;
+    char text[MAX_ACTION_MESSAGE];
+    while (p->write_room > 0 && (run = runs_next_unexplained(p->in->runs))) {
         enum wait_reason reason;
-        tenant->cursor = run->queue_next;
-        if (run->writing || run->settled || p->in->now_us < run->not_before_us)
+        if (!run->lane || run->writing || run->settled ||
+            !planner_explain(p, run, &reason, text, sizeof(text)) ||
+            strcmp(run->facts.waiting_reason, wait_reason_name(reason)) == 0)
             continue;
-        struct node *node = find_place(p, run, &reason);
-        if (node) {
-            (void)add_action(p, ACTION_ASSIGN, run, node);
-            return true;
-        }
-        explain(p, run, reason);
+        struct action *action = planner_add(p, ACTION_EXPLAIN, run, NULL);
+        action->waits_for = reason;
+        memcpy(action->message, text, sizeof(text));
     }
-    return false;
-}
-
-/* One run of each namespace at most. Who was served goes to the end of the line, and stays there
- * for the next plan; who was not keeps his place. */
-static bool serve_round(struct planner *p, unsigned int tenants)
-{
-    struct runs *runs = p->in->runs;
-    struct tenant *tenant = runs->turn;
-    bool served = false;
-    for (unsigned int i = 0; i < tenants && p->assign_room > 0; i++) {
-        struct tenant *next = tenant->next;
-        if (serve_tenant(p, tenant)) {
-            DL_DELETE(runs->turn, tenant);
-            DL_APPEND(runs->turn, tenant);
-            served = true;
-        }
-        tenant = next;
-    }
-    return served;
-}
-
-/* Namespaces take turns until there is no room or nothing fits. */
-static void plan_queues(struct planner *p)
-{
-    struct runs *runs = p->in->runs;
-    struct tenant *tenant;
-    unsigned int tenants = 0;
-    if (!runs->queue_changed && !p->in->nodes->changed)
-        return;
-    DL_FOREACH (runs->turn, tenant) {
-        tenant_sort(tenant);
-        tenant->cursor = tenant->queue;
-        tenants++;
-    }
-    while (p->assign_room > 0 && serve_round(p, tenants))
-        ;
-    /* Without room left somebody may have been passed over: the flags stay for the next plan. */
-    if (p->assign_room > 0 && p->write_room > 0) {
-        runs->queue_changed = false;
-        p->in->nodes->changed = false;
-    }
-    runs_drop_empty_tenants(runs);
 }
 
 void plan_make(const struct plan_input *input, struct plan *ret_plan)
@@ -331,6 +285,7 @@ void plan_make(const struct plan_input *input, struct plan *ret_plan)
         .plan = ret_plan,
         .assign_room = input->assign_room,
         .write_room = input->write_room,
+        .scans_left = MAX_PLAN_SCANS,
     };
     ret_plan->count = 0;
     nodes_age(input->nodes, input->steady_us, (int64_t)input->times.duration_ms * 1000);
@@ -340,7 +295,11 @@ void plan_make(const struct plan_input *input, struct plan *ret_plan)
             break;
         plan_run(&p, run);
     }
-    plan_queues(&p);
+    planner_place(&p);
+    plan_bounds(&p);
+    plan_explanations(&p);
     const struct wakeup *first = wakeups_first(&input->runs->wakeups);
     ret_plan->wake_us = first ? first->at_us : INT64_MAX;
+    if (p.scans_left == 0)
+        ret_plan->wake_us = input->now_us;
 }

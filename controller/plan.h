@@ -3,6 +3,7 @@
 
 #include "common/api/lease_times.h"
 #include "controller/limits.h"
+#include "controller/namespace_limits.h"
 #include "controller/runs.h"
 #include "controller/scheduler.h"
 
@@ -17,7 +18,7 @@ enum action_kind {
     ACTION_FAIL,    /* end run with reason and message */
     ACTION_EXPLAIN, /* write why it waits */
     ACTION_OBSERVE, /* write that a change to what may still change, its TTL, was seen */
-    ACTION_DELETE   /* its TTL is over */
+    ACTION_DELETE   /* its TTL is over, or finished runs keep too much */
 };
 
 struct action {
@@ -26,6 +27,7 @@ struct action {
     struct node *node;          /* of ACTION_ASSIGN */
     enum run_reason reason;     /* of ACTION_FAIL */
     enum wait_reason waits_for; /* of ACTION_EXPLAIN */
+    enum delete_cause cause;    /* of ACTION_DELETE */
     char message[MAX_ACTION_MESSAGE];
 };
 
@@ -37,6 +39,8 @@ struct plan_input {
     int64_t led_since_us;     /* by it; silence from before doesn't count as loss; 0: all does */
     struct lease_times times; /* of heartbeats */
     int64_t ttl_seconds;      /* of a run that sets none */
+    struct namespace_limits limits;
+    struct finished_limits finished;
     unsigned int assign_room; /* assignments that may be started, at most MAX_ASSIGNS_IN_FLIGHT */
     unsigned int write_room;  /* other writes, at most MAX_WRITES_IN_FLIGHT */
 };

@@ -44,3 +44,27 @@ bool request_same_placement(const struct run_request *a, const struct run_reques
     }
     return true;
 }
+
+int request_append_placement(const struct run_request *request, struct buf *key)
+{
+    /* Neither names nor labels have a line break. */
+    int r = buf_printf(key, "%d\n%s\n", (int)request->profile, request->runtime);
+    for (size_t i = 0; r == 0 && i < request->node_selector_count; i++)
+        r = buf_printf(key, "%s\n%s\n", request->node_selector[i].key,
+                       request->node_selector[i].value);
+    return r;
+}
+
+void resources_take(struct node_resources *used, const struct run_request *request)
+{
+    used->runs++;
+    used->memory_bytes += request->memory_bytes;
+    used->cpu_milli += request->cpu_milli;
+}
+
+void resources_give_back(struct node_resources *used, const struct run_request *request)
+{
+    used->runs--;
+    used->memory_bytes -= request->memory_bytes;
+    used->cpu_milli -= request->cpu_milli;
+}

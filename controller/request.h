@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "common/api/sandboxnode.h"
 #include "common/api/sandboxrun.h"
 
 /* What a run asks of a node. */
@@ -19,3 +20,11 @@ void request_done(struct run_request *request);
 
 /* True if every node is as suitable for the one as for the other, size aside. */
 bool request_same_placement(const struct run_request *a, const struct run_request *b);
+
+/* Appends a text that two requests share exactly if so. -ENOMEM, -EMSGSIZE. */
+int request_append_placement(const struct run_request *request, struct buf *key);
+
+/* Accounts for what a run takes. Sums stay below where they overflow: of MAX_KUBE_OBJECTS runs none
+ * has more than MAX_RUN_MEMORY. */
+void resources_take(struct node_resources *used, const struct run_request *request);
+void resources_give_back(struct node_resources *used, const struct run_request *request);

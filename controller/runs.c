@@ -37,63 +37,6 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static void tenant_free(struct runs *runs, struct tenant *tenant)
-{
-    if (runs->tenants_by_name && tenant->hh.tbl)
-        HASH_DEL(runs->tenants_by_name, tenant);
-    free(tenant->name_space);
-    free(tenant);
-}
-
-static struct tenant *tenant_get(struct runs *runs, const char *name_space)
-{
-    struct tenant *tenant = NULL;
-    HASH_FIND_STR(runs->tenants_by_name, name_space, tenant);
-    if (tenant)
-        return tenant;
-    tenant = calloc(1, sizeof(*tenant));
-    if (!tenant)
-        return NULL;
-    tenant->name_space = strdup(name_space);
-    if (tenant->name_space)
-        HASH_ADD_KEYPTR(hh, runs->tenants_by_name, tenant->name_space, strlen(tenant->name_space),
-                        tenant);
-    if (!tenant->name_space || !tenant->hh.tbl) {
-        tenant_free(runs, tenant);
-        return NULL;
-    }
-    DL_APPEND(runs->turn, tenant);
-    return tenant;
-}
-
-static int compare_age(const struct run_digest *a, const struct run_digest *b)
-{
-    if (a->facts.creation_us != b->facts.creation_us)
-        return a->facts.creation_us < b->facts.creation_us ? -1 : 1;
-    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
-}
-
-void tenant_sort(struct tenant *tenant)
-{
-    if (!tenant->sorted && tenant->queue)
-        /* The macro empties the list while it merges, and reads it only when it is full again. */
-        /* cppcheck-suppress nullPointer */
-        DL_SORT2(tenant->queue, compare_age, queue_prev, queue_next);
-    tenant->sorted = true;
-}
-
-void runs_drop_empty_tenants(struct runs *runs)
-{
-    struct tenant *tenant, *next;
-    DL_FOREACH_SAFE (runs->turn, tenant, next) {
-        if (tenant->queue)
-            continue;
-        /* The analyser can't know that a member's list has a head. */
-        DL_DELETE(runs->turn, tenant); /* NOLINT(clang-analyzer-core.NullDereference) */
-        tenant_free(runs, tenant);
-    }
-}
-
 static void leave_node(struct runs *runs, struct run_digest *run)
 {
     struct node *node = run->node;
@@ -103,44 +46,71 @@ static void leave_node(struct runs *runs, struct run_digest *run)
     DL_DELETE2(node->runs, run, node_prev, node_next);
     nodes_give_back(runs->nodes, node, &run->facts.request);
     nodes_release(runs->nodes, node);
+    resources_give_back(&run->tenant->used, &run->facts.request);
+    /* A limit of the namespace may let another in. */
+    tenants_refresh(&runs->tenants, run->tenant);
 }
 
 static void enter_node(struct run_digest *run, struct node *node)
 {
     run->node = node;
     DL_APPEND2(node->runs, run, node_prev, node_next);
-    node_take(node, &run->facts.request);
+    resources_take(&node->used, &run->facts.request);
+    resources_take(&run->tenant->used, &run->facts.request);
 }
 
 static void leave_queue(struct runs *runs, struct run_digest *run)
 {
-    if (!run->tenant)
+    if (run->unexplained)
+        DL_DELETE2(runs->unexplained, run, unexplained_prev, unexplained_next);
+    run->unexplained = false;
+    run->tried = 0;
+    if (!run->lane)
         return;
-    if (run->tenant->cursor == run)
-        run->tenant->cursor = run->queue_next;
-    DL_DELETE2(run->tenant->queue, run, queue_prev, queue_next);
-    run->tenant = NULL;
+    tenants_dequeue(&runs->tenants, run);
     runs->waiting--;
 }
 
 static int enter_queue(struct runs *runs, struct run_digest *run)
 {
-    struct tenant *tenant = tenant_get(runs, run->facts.name_space);
-    if (!tenant)
-        return -ENOMEM;
-    tenant->sorted =
-        !tenant->queue || (tenant->sorted && compare_age(tenant->queue->queue_prev, run) <= 0);
-    DL_APPEND2(tenant->queue, run, queue_prev, queue_next);
-    run->tenant = tenant;
+    int r = tenants_enqueue(&runs->tenants, run->tenant, run);
+    if (r < 0)
+        return r;
     runs->waiting++;
-    runs->queue_changed = true;
     return 0;
+}
+
+void runs_retry(struct runs *runs, struct run_digest *run)
+{
+    if (!run->lane)
+        return;
+    run->lane->fresh = true;
+    tenants_refresh(&runs->tenants, run->tenant);
+}
+
+void runs_mark_unexplained(struct runs *runs, struct run_digest *run)
+{
+    if (run->unexplained)
+        return;
+    run->unexplained = true;
+    DL_APPEND2(runs->unexplained, run, unexplained_prev, unexplained_next);
+}
+
+struct run_digest *runs_next_unexplained(struct runs *runs)
+{
+    struct run_digest *run = runs->unexplained;
+    if (!run)
+        return NULL;
+    run->unexplained = false;
+    DL_DELETE2(runs->unexplained, run, unexplained_prev, unexplained_next);
+    return run;
 }
 
 /* A run that only waits for room. */
 static bool belongs_in_queue(const struct run_facts *facts)
 {
-    return facts->phase == RUN_PHASE_PENDING && !facts->deleting && !facts->invalid;
+    return facts->phase == RUN_PHASE_PENDING && !facts->deleting && !facts->invalid &&
+           !facts->foreign;
 }
 
 static bool is_assigned(const struct run_facts *facts)
@@ -193,6 +163,13 @@ static void unfile_run(struct runs *runs, struct run_digest *run)
 {
     leave_queue(runs, run);
     leave_node(runs, run);
+    finished_remove(&runs->finished, run);
+}
+
+void runs_set_aside(struct runs *runs, struct run_digest *run)
+{
+    leave_queue(runs, run);
+    finished_remove(&runs->finished, run);
 }
 
 static void free_run(struct runs *runs, struct run_digest *run)
@@ -200,10 +177,10 @@ static void free_run(struct runs *runs, struct run_digest *run)
     unfile_run(runs, run);
     untouch(runs, run);
     wakeups_remove(&runs->wakeups, &run->wakeup);
-    if (run->hh.tbl) {
-        HASH_DEL(runs->by_key, run);
-        runs->counts[run->facts.phase]--;
-    }
+    HASH_DEL(runs->by_key, run);
+    runs->counts[run->facts.phase]--;
+    run->tenant->runs--;
+    tenants_release(&runs->tenants, run->tenant);
     free(run->key);
     facts_done(&run->facts);
     free(run);
@@ -215,7 +192,7 @@ void runs_done(struct runs *runs)
     HASH_ITER (hh, runs->by_key, run, next) {
         free_run(runs, run);
     }
-    runs_drop_empty_tenants(runs);
+    finished_done(&runs->finished);
     wakeups_done(&runs->wakeups);
 }
 
@@ -229,15 +206,19 @@ static struct run_digest *new_run(struct runs *runs, const struct run_facts *fac
     struct run_digest *run = calloc(1, sizeof(*run));
     if (!run)
         return NULL;
-    run->sequence = runs->next_sequence++;
-    run->key = strdup(key);
+    run->tenant = tenants_get(&runs->tenants, facts->name_space);
+    run->key = run->tenant ? strdup(key) : NULL;
     if (run->key)
         HASH_ADD_KEYPTR(hh, runs->by_key, run->key, strlen(run->key), run);
     if (!run->key || !run->hh.tbl) {
+        if (run->tenant)
+            tenants_release(&runs->tenants, run->tenant);
         free(run->key);
         free(run);
         return NULL;
     }
+    run->tenant->runs++;
+    run->sequence = runs->next_sequence++;
     runs->counts[RUN_PHASE_PENDING]++;
     return run;
 }
@@ -264,14 +245,13 @@ static bool is_same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Moves facts into run and files it anew; what was learnt about the old version is forgotten. */
-static int replace_facts(struct runs *runs, struct run_digest *run, struct run_facts *facts,
-                         int64_t now_us)
+/* What was learnt about the old version is forgotten. */
+static void take_facts(struct runs *runs, struct run_digest *run, struct run_facts *facts,
+                       int64_t now_us)
 {
     enum run_phase before = run->facts.phase;
     if (facts->phase != before || !is_same_text(run->facts.sandbox_id, facts->sandbox_id))
         run->since_us = run->orphaned_us = 0;
-    unfile_run(runs, run);
     facts_done(&run->facts);
     run->facts = *facts;
     *facts = (struct run_facts){0};
@@ -282,11 +262,35 @@ static int replace_facts(struct runs *runs, struct run_digest *run, struct run_f
     run->not_before_us = 0;
     set_times(run, before, now_us);
     runs_touch(runs, run);
+}
+
+/* Another version of what only waits keeps its place in line, and what is known of it. */
+static bool keeps_its_place(const struct run_digest *run, const struct run_facts *facts)
+{
+    return run->lane && belongs_in_queue(facts) && run->facts.creation_us == facts->creation_us &&
+           run->facts.request.memory_bytes == facts->request.memory_bytes &&
+           run->facts.request.cpu_milli == facts->request.cpu_milli &&
+           request_same_placement(&run->facts.request, &facts->request);
+}
+
+/* Moves facts into run and files it anew. */
+static int replace_facts(struct runs *runs, struct run_digest *run, struct run_facts *facts,
+                         size_t bytes, int64_t now_us)
+{
+    if (keeps_its_place(run, facts)) {
+        take_facts(runs, run, facts, now_us);
+        run->bytes = bytes;
+        runs_retry(runs, run);
+        return 0;
+    }
+    unfile_run(runs, run);
+    take_facts(runs, run, facts, now_us);
+    run->bytes = bytes;
     return file_run(runs, run);
 }
 
-int runs_upsert(struct runs *runs, const cJSON *object, int64_t now_us, struct run_digest **ret_run,
-                struct error *err)
+int runs_upsert(struct runs *runs, const cJSON *object, size_t bytes, int64_t now_us,
+                struct run_digest **ret_run, struct error *err)
 {
     __attribute__((cleanup(facts_done))) struct run_facts facts = {0};
     int r = facts_read(object, &facts, err);
@@ -301,7 +305,7 @@ int runs_upsert(struct runs *runs, const cJSON *object, int64_t now_us, struct r
         run = new_run(runs, &facts);
     if (run &&
         (!run->facts.uid || strcmp(run->facts.resource_version, facts.resource_version) != 0))
-        r = replace_facts(runs, run, &facts, now_us);
+        r = replace_facts(runs, run, &facts, bytes, now_us);
     if (!run || r < 0)
         return error_set(err, ENOMEM, "out of memory while taking over a SandboxRun");
     if (ret_run)
@@ -352,7 +356,8 @@ void runs_begin_write(struct runs *runs, struct run_digest *run, struct node *no
         return;
     leave_queue(runs, run);
     leave_node(runs, run);
-    node->warm_taken++;
+    if (node->warm_taken < UINT32_MAX)
+        node->warm_taken++;
     enter_node(run, node);
 }
 

@@ -3,15 +3,16 @@
 
 #include "common/hash.h"
 #include "controller/facts.h"
+#include "controller/finished.h"
 #include "controller/nodes.h"
+#include "controller/tenants.h"
 #include "controller/wakeups.h"
-
-struct tenant;
 
 /* A run as the controller holds it: the facts of its newest version, and where it is filed. */
 struct run_digest {
     struct run_facts facts;
     char *key;           /* "namespace/name" */
+    size_t bytes;        /* of the object, as the API server writes it */
     uint64_t sequence;   /* order of first sight */
     int64_t seen_us;     /* first sight; of what is older, its creation */
     int64_t queued_us;   /* since when it waits */
@@ -26,34 +27,32 @@ struct run_digest {
     unsigned int failures; /* of writes on this version */
     int64_t not_before_us; /* back-off after the last of them */
 
+    struct tenant *tenant; /* its namespace */
     struct node *node;     /* on which it is accounted */
-    struct tenant *tenant; /* in whose queue it waits */
-    bool dirty;            /* to be looked at by the next plan */
-    struct wakeup wakeup;  /* or at that time */
+    struct lane *lane;     /* in which it waits */
+    uint64_t tried;        /* the nodes' generation up to which none has a place for it; 0: none */
+    enum wait_reason waits_for; /* as of then */
+    bool dirty;                 /* to be looked at by the next plan */
+    bool unexplained;           /* it may have to be told why it waits */
+    struct wakeup wakeup;       /* to be looked at at that time */
+    struct wakeup kept;         /* among finished runs, in all */
+    struct wakeup kept_here;    /* and of its namespace */
     struct run_digest *node_prev, *node_next;
     struct run_digest *queue_prev, *queue_next;
     struct run_digest *dirty_prev, *dirty_next;
-    UT_hash_handle hh;
-};
-
-/* The waiting runs of a namespace, oldest first. */
-struct tenant {
-    char *name_space;
-    struct run_digest *queue;
-    bool sorted;
-    struct run_digest *cursor;  /* the planner's */
-    struct tenant *prev, *next; /* the round-robin order */
+    struct run_digest *unexplained_prev, *unexplained_next;
     UT_hash_handle hh;
 };
 
 struct runs {
     struct nodes *nodes;
     struct run_digest *by_key;
-    struct tenant *tenants_by_name;
-    struct tenant *turn; /* whose turn it is, then the others */
+    struct tenants tenants;
+    struct finished finished;
     struct run_digest *dirty;
+    struct run_digest *unexplained;
     struct wakeups wakeups;
-    bool queue_changed; /* a run waits that nobody has tried to place */
+    uint64_t looked; /* the nodes' generation that the last plan knew */
     uint64_t next_sequence;
     unsigned int counts[RUN_PHASE_COUNT];
     unsigned int waiting; /* in queues */
@@ -62,10 +61,10 @@ struct runs {
 void runs_init(struct runs *runs, struct nodes *nodes);
 void runs_done(struct runs *runs);
 
-/* Takes over an object as the API server has it. ret_run (may be NULL) is its digest. -EINVAL for
- * an object without identity; -ENOMEM. */
-int runs_upsert(struct runs *runs, const cJSON *object, int64_t now_us, struct run_digest **ret_run,
-                struct error *err);
+/* Takes over an object as the API server has it, written in so many bytes. ret_run (may be NULL) is
+ * its digest. -EINVAL for an object without identity; -ENOMEM. */
+int runs_upsert(struct runs *runs, const cJSON *object, size_t bytes, int64_t now_us,
+                struct run_digest **ret_run, struct error *err);
 void runs_remove(struct runs *runs, const char *name_space, const char *name, const char *uid);
 struct run_digest *runs_find(const struct runs *runs, const char *name_space, const char *name);
 
@@ -80,11 +79,20 @@ void runs_touch(struct runs *runs, struct run_digest *run);
 /* Takes the next run to be looked at, dirty or due; NULL if there is none. */
 struct run_digest *runs_next(struct runs *runs, int64_t now_us);
 
+/* A run that waits is to be tried, or to be told why it waits. */
+void runs_retry(struct runs *runs, struct run_digest *run);
+void runs_mark_unexplained(struct runs *runs, struct run_digest *run);
+/* Takes one of the latter; NULL if there is none. */
+struct run_digest *runs_next_unexplained(struct runs *runs);
+
 /* Plans a further look; INT64_MAX for none before the next change. */
 void runs_wake_at(struct runs *runs, struct run_digest *run, int64_t at_us);
 
 /* A write about run begins; node (may be NULL) is accounted for it until its end. */
 void runs_begin_write(struct runs *runs, struct run_digest *run, struct node *node);
+
+/* The write that begins ends the run, or deletes it: it waits no more and isn't kept. */
+void runs_set_aside(struct runs *runs, struct run_digest *run);
 
 enum write_result {
     WRITE_SETTLED, /* done, or refused for a version that the watch is going to tell of */
@@ -94,9 +102,3 @@ enum write_result {
 /* The write that was decided on version has ended. What came of it, the watch tells. */
 void runs_end_write(struct runs *runs, struct run_digest *run, const char *version,
                     enum write_result result, int64_t now_us);
-
-/* Puts the queue of tenant into its order: by creation, then by first sight. */
-void tenant_sort(struct tenant *tenant);
-
-/* Drops the tenants for whom nothing waits. */
-void runs_drop_empty_tenants(struct runs *runs);

@@ -34,12 +34,21 @@ static bool is_selected(const struct node *node, const struct run_request *reque
     return true;
 }
 
-static bool has_room(const struct node_resources *capacity, const struct node_resources *used,
-                     const struct run_request *request)
+/* Which of the three is short, the slot first; NODE_FITS if none is. Subtracted, so that no sum
+ * can overflow. */
+static enum node_verdict check_room(const struct node_resources *capacity,
+                                    const struct node_resources *used,
+                                    const struct run_request *request)
 {
-    return used->runs + 1 <= capacity->runs &&
-           used->memory_bytes + request->memory_bytes <= capacity->memory_bytes &&
-           used->cpu_milli + request->cpu_milli <= capacity->cpu_milli;
+    if (used->runs >= capacity->runs)
+        return NODE_WITHOUT_SLOT;
+    if (used->memory_bytes > capacity->memory_bytes ||
+        request->memory_bytes > capacity->memory_bytes - used->memory_bytes)
+        return NODE_WITHOUT_MEMORY;
+    if (used->cpu_milli > capacity->cpu_milli ||
+        request->cpu_milli > capacity->cpu_milli - used->cpu_milli)
+        return NODE_WITHOUT_CPU;
+    return NODE_FITS;
 }
 
 enum node_verdict scheduler_check(const struct run_request *request, const struct node *node)
@@ -60,13 +69,13 @@ enum node_verdict scheduler_check(const struct run_request *request, const struc
         return NODE_WITHOUT_RUNTIME;
     if (!is_selected(node, request))
         return NODE_NOT_SELECTED;
-    if (!has_room(&agent->capacity, &nothing, request))
+    if (check_room(&agent->capacity, &nothing, request) != NODE_FITS)
         return NODE_TOO_SMALL;
     if (node->cordoned)
         return NODE_CORDONED;
     if (node->tainted)
         return NODE_TAINTED;
-    return has_room(&agent->capacity, &node->used, request) ? NODE_FITS : NODE_FULL;
+    return check_room(&agent->capacity, &node->used, request);
 }
 
 /* Warm sandboxes that are still there, as far as anybody can tell before the agent counts again.
@@ -109,11 +118,12 @@ static bool is_better(const struct node *node, const struct node *than,
     return strcmp(node->name, than->name) < 0;
 }
 
-void scheduler_choose(const struct run_request *request, const struct nodes *nodes,
+void scheduler_choose(const struct run_request *request, const struct nodes *nodes, uint64_t since,
                       struct scheduler_choice *ret_choice)
 {
     struct scheduler_choice choice = {0};
-    for (struct node *node = nodes->by_name; node; node = node->hh.next) {
+    for (struct node *node = nodes->recent; node && node->improved > since;
+         node = node->recent_next) {
         enum node_verdict verdict = scheduler_check(request, node);
         choice.counts[verdict]++;
         if (verdict == NODE_FITS && (!choice.node || is_better(node, choice.node, request)))
@@ -129,7 +139,9 @@ enum wait_reason scheduler_wait_reason(const struct scheduler_choice *choice)
         total += i == NODE_WITHOUT_AGENT ? 0 : choice->counts[i];
     if (total == 0)
         return WAIT_NO_NODES;
-    if (choice->counts[NODE_FULL] > 0 || choice->counts[NODE_FITS] > 0)
+    if (choice->counts[NODE_WITHOUT_SLOT] + choice->counts[NODE_WITHOUT_MEMORY] +
+            choice->counts[NODE_WITHOUT_CPU] + choice->counts[NODE_FITS] >
+        0)
         return WAIT_NO_ROOM;
     if (choice->counts[NODE_NOT_READY] + choice->counts[NODE_SILENT] +
             choice->counts[NODE_CORDONED] + choice->counts[NODE_TAINTED] >
@@ -145,6 +157,7 @@ const char *wait_reason_name(enum wait_reason reason)
         [WAIT_NO_MATCH] = "NoMatchingNode",
         [WAIT_NOT_READY] = "NoReadyNode",
         [WAIT_NO_ROOM] = "NoRoom",
+        [WAIT_NAMESPACE_LIMIT] = "NamespaceLimit",
     };
     return names[reason];
 }
@@ -159,20 +172,23 @@ static void describe(enum node_verdict verdict, const struct run_request *reques
         [NODE_TAINTED] = "tainted",
         [NODE_NOT_READY] = "not ready",
         [NODE_SILENT] = "without a heartbeat of its agent",
-        [NODE_FULL] = "full",
+        [NODE_WITHOUT_SLOT] = "without a free slot",
     };
     char memory[QUANTITY_TEXT_SIZE], cpu[QUANTITY_TEXT_SIZE];
-    if (words[verdict]) {
+    quantity_format_bytes(request->memory_bytes, memory);
+    quantity_format_milli(request->cpu_milli, cpu);
+    if (words[verdict])
         (void)snprintf(text, size, "%s", words[verdict]);
-    } else if (verdict == NODE_WITHOUT_RUNTIME) {
+    else if (verdict == NODE_WITHOUT_RUNTIME)
         (void)snprintf(text, size, "without runtime %s", request->runtime);
-    } else if (verdict == NODE_WITHOUT_PROFILE) {
+    else if (verdict == NODE_WITHOUT_PROFILE)
         (void)snprintf(text, size, "without profile %s", profile_limits(request->profile)->name);
-    } else {
-        quantity_format_bytes(request->memory_bytes, memory);
-        quantity_format_milli(request->cpu_milli, cpu);
+    else if (verdict == NODE_WITHOUT_MEMORY)
+        (void)snprintf(text, size, "without room for memory %s", memory);
+    else if (verdict == NODE_WITHOUT_CPU)
+        (void)snprintf(text, size, "without room for cpu %s", cpu);
+    else
         (void)snprintf(text, size, "too small for memory %s and cpu %s", memory, cpu);
-    }
 }
 
 void scheduler_explain(const struct run_request *request, const struct scheduler_choice *choice,

@@ -22,6 +22,7 @@ static const char *const reason_names[RUN_REASON_COUNT] = {
     [RUN_REASON_FORBIDDEN_SYSCALL] = "ForbiddenSyscall",
     [RUN_REASON_CANCELLED] = "Cancelled",
     [RUN_REASON_QUEUE_TIMEOUT] = "QueueTimeout",
+    [RUN_REASON_QUEUE_FULL] = "QueueFull",
     [RUN_REASON_INVALID_SPEC] = "InvalidSpec",
     [RUN_REASON_SANDBOX_SETUP_FAILED] = "SandboxSetupFailed",
     [RUN_REASON_JAILER_LOST] = "JailerLost",

@@ -21,8 +21,10 @@ struct reflector;
 
 struct reflector_handlers {
     /* An object is new or changed. The tree lives until the handler returns. A metadata-only tree
-     * (oversized object) has no "spec" and no "status". */
-    void (*upsert)(const cJSON *object, void *arg);
+     * (oversized object) has no "spec" and no "status". bytes is how long the object is as the
+     * server writes it, give or take the few that a watch event has around it; MAX_KUBE_ITEM
+     * stands for any larger one. */
+    void (*upsert)(const cJSON *object, size_t bytes, void *arg);
     /* An object is gone (deleted, no longer selected, or missing from a new list). name_space is
      * "" for cluster-scoped kinds. */
     void (*remove)(const char *name_space, const char *name, const char *uid, void *arg);

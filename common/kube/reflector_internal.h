@@ -57,8 +57,8 @@ int reflector_take_line(const char *line, size_t len, bool oversized, void *arg)
 /* The list is complete: tells the consumer of what it did not show. */
 void reflector_sweep(struct reflector *reflector);
 
-/* An object as it is now. 0; -EBADMSG if it can't be taken in; -ECANCELED. */
-int reflector_upsert(struct reflector *reflector, const cJSON *object);
+/* An object of so many bytes as it is now. 0; -EBADMSG if it can't be taken in; -ECANCELED. */
+int reflector_upsert(struct reflector *reflector, const cJSON *object, size_t bytes);
 
 /* It is gone. With a uid, the object of that uid: a word about one that had its name before comes
  * from a cache that lags. 0 or -ECANCELED. */
@@ -68,8 +68,10 @@ int reflector_forget(struct reflector *reflector, const char *name_space, const 
 int reflector_lookups_init(struct reflector *reflector);
 void reflector_lookups_done(struct reflector *reflector);
 
-/* Asks for an object's metadata and tells the consumer of that. -EBUSY, -ENOMEM. */
-int reflector_look_up(struct reflector *reflector, const struct scan_identity *identity);
+/* Asks for the metadata of an object of so many bytes and tells the consumer of that. -EBUSY,
+ * -ENOMEM. */
+int reflector_look_up(struct reflector *reflector, const struct scan_identity *identity,
+                      size_t bytes);
 
 /* A word about the object that is newer than the GET makes its answer worthless; uid as in
  * reflector_forget(). */

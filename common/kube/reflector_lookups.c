@@ -30,6 +30,7 @@ struct lookup {
     struct kube_call *call; /* NULL: it waits for its turn */
     struct lookup_name name;
     char uid[KUBE_UID_SIZE]; /* "" if that could not be read */
+    size_t bytes;            /* of the whole object */
 };
 
 static void pump(struct reflector *reflector);
@@ -136,6 +137,7 @@ static void take_answer(struct lookup *lookup, const struct kube_response *respo
 {
     struct reflector *reflector = lookup->reflector;
     const struct lookup_name name = lookup->name;
+    size_t bytes = lookup->bytes;
     cleanup_json cJSON *tree = NULL;
 
     if (response->status != 404 && response->status != 200) {
@@ -150,7 +152,7 @@ static void take_answer(struct lookup *lookup, const struct kube_response *respo
     }
     if (json_parse(response->body, response->body_len, &tree, NULL) < 0)
         tree = name_only(response);
-    if (!tree || reflector_upsert(reflector, tree) == -EBADMSG)
+    if (!tree || reflector_upsert(reflector, tree, bytes) == -EBADMSG)
         log_event(LOG_LEVEL_ERROR, "the metadata of an object makes no sense, leaving it out",
                   LOG_TEXT("watch", reflector->name), LOG_TEXT("namespace", name.name_space),
                   LOG_TEXT("name", name.name));
@@ -239,7 +241,8 @@ static void on_timer(void *arg)
     pump(reflector);
 }
 
-int reflector_look_up(struct reflector *reflector, const struct scan_identity *identity)
+int reflector_look_up(struct reflector *reflector, const struct scan_identity *identity,
+                      size_t bytes)
 {
     struct lookup *lookup = find(reflector, identity->name_space, identity->name);
 
@@ -251,6 +254,7 @@ int reflector_look_up(struct reflector *reflector, const struct scan_identity *i
     if (!lookup)
         return -ENOMEM;
     lookup->reflector = reflector;
+    lookup->bytes = bytes;
     memcpy(lookup->name.name_space, identity->name_space, strlen(identity->name_space));
     memcpy(lookup->name.name, identity->name, strlen(identity->name));
     memcpy(lookup->uid, identity->uid, sizeof(lookup->uid));

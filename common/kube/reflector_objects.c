@@ -18,7 +18,7 @@ static int stop_if_dying(const struct reflector *reflector)
     return reflector->dying ? -ECANCELED : 0;
 }
 
-int reflector_upsert(struct reflector *reflector, const cJSON *object)
+int reflector_upsert(struct reflector *reflector, const cJSON *object, size_t bytes)
 {
     char old_uid[KUBE_UID_SIZE];
     const char *name = json_get_string(object, "metadata.name");
@@ -46,7 +46,7 @@ int reflector_upsert(struct reflector *reflector, const cJSON *object)
         if (reflector->dying)
             return -ECANCELED;
     }
-    reflector->handlers.upsert(object, reflector->arg);
+    reflector->handlers.upsert(object, bytes, reflector->arg);
     return stop_if_dying(reflector);
 }
 
@@ -74,7 +74,7 @@ static int take_unreadable(struct reflector *reflector, const char *bytes, size_
     if (event && strcmp(identity.type, "ADDED") != 0 && strcmp(identity.type, "MODIFIED") != 0)
         return -EBADMSG;
     (void)kube_cache_touch(reflector->cache, identity.name_space, identity.name);
-    if (reflector_look_up(reflector, &identity) < 0)
+    if (reflector_look_up(reflector, &identity, len) < 0)
         return -EBADMSG;
     if (event)
         reflector_plan_event(&reflector->plan, identity.resource_version);
@@ -89,7 +89,7 @@ int reflector_take_item(const char *item, size_t len, bool oversized, void *arg)
 
     reflector->told = true;
     if (!oversized && json_parse(item, len, &object, NULL) == 0) {
-        r = reflector_upsert(reflector, object);
+        r = reflector_upsert(reflector, object, len);
     } else {
         reflector->stats.oversized += oversized;
         reflector->stats.errors += !oversized;
@@ -127,7 +127,8 @@ static int take_error(struct reflector *reflector, const cJSON *status)
     return -ECANCELED;
 }
 
-static int take_event(struct reflector *reflector, const char *type, const cJSON *object)
+static int take_event(struct reflector *reflector, const char *type, const cJSON *object,
+                      size_t bytes)
 {
     const char *version = text_or_empty(json_get_string(object, "metadata.resourceVersion"));
     const char *name = json_get_string(object, "metadata.name");
@@ -145,7 +146,7 @@ static int take_event(struct reflector *reflector, const char *type, const cJSON
                              text_or_empty(json_get_string(object, "metadata.uid")));
     } else if (strcmp(type, "ADDED") == 0 || strcmp(type, "MODIFIED") == 0) {
         reflector->stats.events++;
-        r = reflector_upsert(reflector, object);
+        r = reflector_upsert(reflector, object, bytes);
     } else {
         return lost(reflector);
     }
@@ -166,7 +167,7 @@ int reflector_take_line(const char *line, size_t len, bool oversized, void *arg)
     if (!oversized && json_parse(line, len, &event, NULL) == 0) {
         const char *type = json_get_string(event, "type");
         const cJSON *object = json_get(event, "object");
-        return type && object ? take_event(reflector, type, object) : lost(reflector);
+        return type && object ? take_event(reflector, type, object, len) : lost(reflector);
     }
     reflector->stats.oversized += oversized;
     int r = take_unreadable(reflector, line, len, true);

@@ -28,6 +28,7 @@ static const char *const reason_labels[REASON_LABEL(RUN_REASON_COUNT) + 1] = {
     [REASON_LABEL(RUN_REASON_FORBIDDEN_SYSCALL)] = "ForbiddenSyscall",
     [REASON_LABEL(RUN_REASON_CANCELLED)] = "Cancelled",
     [REASON_LABEL(RUN_REASON_QUEUE_TIMEOUT)] = "QueueTimeout",
+    [REASON_LABEL(RUN_REASON_QUEUE_FULL)] = "QueueFull",
     [REASON_LABEL(RUN_REASON_INVALID_SPEC)] = "InvalidSpec",
     [REASON_LABEL(RUN_REASON_SANDBOX_SETUP_FAILED)] = "SandboxSetupFailed",
     [REASON_LABEL(RUN_REASON_JAILER_LOST)] = "JailerLost",

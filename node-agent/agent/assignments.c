@@ -253,8 +253,9 @@ static void sight(struct assignments *assignments, const struct sighting *sighti
     act_seen(assignment, sighting, assignment_decide(&facts));
 }
 
-static void on_upsert(const cJSON *object, void *arg)
+static void on_upsert(const cJSON *object, size_t bytes, void *arg)
 {
+    (void)bytes;
     struct assignments *assignments = arg;
     struct sighting sighting = {
         .tree = object,

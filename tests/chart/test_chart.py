@@ -26,6 +26,7 @@ RIGHTS = {
         (GROUP, "sandboxruns/status"): {"patch"},
         (GROUP, "sandboxnodes"): {"get", "list", "watch"},
         ("", "nodes"): {"list", "watch"},
+        ("events.k8s.io", "events"): {"create", "patch"},
     },
     ("ClusterRole", "sandboxrun-agent"): {
         (GROUP, "sandboxruns"): {"get", "list", "watch"},
@@ -86,6 +87,10 @@ QUESTIONS = [
     ("agent", "patch", "leases.coordination.k8s.io", "kube-node-lease", False),
     ("agent", "get", "secrets", "default", False),
     ("agent", "create", "events.events.k8s.io", "default", True),
+    ("agent", "patch", "events.events.k8s.io", "default", True),
+    ("controller", "create", "events.events.k8s.io", "default", True),
+    ("controller", "patch", "events.events.k8s.io", "default", True),
+    ("controller", "list", "events.events.k8s.io", "default", False),
     ("agent", "list", "events.events.k8s.io", "default", False),
     ("agent", "create", "events", "default", False),
     ("agent", "list", "pods", None, False),
@@ -121,6 +126,11 @@ WRONG_VALUES = [
     (["--set", "controller.replicas=0"], "replicas"),
     (["--set", "controller.leaderElection.leaseDuration=15"], "leaseDuration"),
     (["--set", "controller.leaderElection.enabled=false"], "enabled"),
+    (["--set", "controller.finished.maxRuns=0"], "maxRuns"),
+    (["--set", "controller.finished.maxBytes=256MB"], "maxBytes"),
+    (["--set", "controller.perNamespace.maxRuns=-1"], "maxRuns"),
+    (["--set", "controller.perNamespace.maxMemory=lots"], "maxMemory"),
+    (["--set", "controller.perNamespace.maxQueue=5"], "maxQueue"),
     (["--set", "image.pullPolicy=Sometimes"], "pullPolicy"),
     (["--set", "image.tag=a b"], "tag"),
     (["--set", "crds.install=perhaps"], "install"),
@@ -270,6 +280,21 @@ class TestRender(unittest.TestCase):
         self.assertIn("--leader-elect-lease-duration=60s", pod["containers"][0]["args"])
         self.assertEqual(pod["priorityClassName"], "high")
         self.assertIn("--ttl-seconds-after-finished=30", pod["containers"][0]["args"])
+        self.assertFalse([a for a in pod["containers"][0]["args"] if "max" in a and
+                          "-per-namespace" in a and "finished" not in a])
+
+    def test_limits_of_namespaces_arrive(self):
+        pod = find(parse(helm_template(
+            "--set", "controller.finished.maxRuns=50,controller.finished.maxRunsPerNamespace=5",
+            "--set", "controller.finished.maxBytes=8Mi,controller.perNamespace.maxRuns=7",
+            "--set", "controller.perNamespace.maxMemory=16Gi,controller.perNamespace.maxCpu=8500m",
+            "--set", "controller.perNamespace.maxQueued=200")), "Deployment",
+            "sandboxrun-controller")["spec"]["template"]["spec"]
+        for argument in ("--max-finished-runs=50", "--max-finished-runs-per-namespace=5",
+                         "--max-finished-bytes=8Mi", "--max-runs-per-namespace=7",
+                         "--max-memory-per-namespace=16Gi", "--max-cpu-per-namespace=8500m",
+                         "--max-queued-per-namespace=200"):
+            self.assertIn(argument, pod["containers"][0]["args"])
 
     def test_flow_control_can_be_left_out(self):
         kinds = {"FlowSchema", "PriorityLevelConfiguration"}

@@ -89,6 +89,15 @@ class TestFlags(unittest.TestCase):
             self.run_with_help(program, *(f"{flag}={value}" for flag, value in flags.items()))
         self.for_each(check)
 
+    def test_every_limit_of_namespaces_is_accepted(self):
+        flags = command_lines(helm_template(
+            "--set", "controller.perNamespace.maxRuns=7,controller.perNamespace.maxCpu=8500m",
+            "--set", "controller.perNamespace.maxMemory=16Gi,controller.perNamespace.maxQueued=9"))
+        flags = flags["sandboxrun-controller"]
+        self.assertEqual(len([flag for flag in flags if flag.endswith("-per-namespace")]), 5)
+        self.run_with_help("sandboxrun-controller",
+                           *(f"{flag}={value}" for flag, value in flags.items()))
+
     def test_the_needed_flags_are_given(self):
         self.for_each(lambda program, flags: self.assertLessEqual(NEEDED[program], set(flags)))
 

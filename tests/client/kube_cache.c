@@ -100,8 +100,9 @@ static void drop(struct object **place)
     free(object);
 }
 
-static void on_upsert(const cJSON *tree, void *arg)
+static void on_upsert(const cJSON *tree, size_t bytes, void *arg)
 {
+    (void)bytes;
     struct cache *cache = arg;
     const char *uid = json_get_string(tree, "metadata.uid");
     char *key = make_key(json_get_string(tree, "metadata.namespace"),

@@ -418,7 +418,7 @@ static bool deliver_change(void)
             process->reflector->handlers.remove("system", LEADER_LEASE_NAME, "",
                                                 process->reflector->arg);
         else if (process->reflector)
-            process->reflector->handlers.upsert(object, process->reflector->arg);
+            process->reflector->handlers.upsert(object, 1000, process->reflector->arg);
         free(change);
         return true;
     }

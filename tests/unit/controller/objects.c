@@ -42,7 +42,7 @@ struct run_digest *put_run(struct runs *runs, const char *name_space, const char
         "'generation':1,'creationTimestamp':'2026-11-29T22:17:14Z'},"
         "'spec':{'code':'print(1)'%s%s},'status':{%s}}",
         name_space, name, name, version, spec[0] ? "," : "", spec, status);
-    if (runs_upsert(runs, object, now_us, &run, &err) < 0)
+    if (runs_upsert(runs, object, RUN_BYTES, now_us, &run, &err) < 0)
         fail_msg("%s", err.text);
     return run;
 }

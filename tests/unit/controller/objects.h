@@ -10,6 +10,7 @@
 /* 2026-11-29T22:17:14Z, when every run made here was created. */
 #define CREATED_US 1795990634000000
 #define SECOND_US  1000000
+#define RUN_BYTES  1000 /* that every run made here has */
 
 /* Parses text, in which ' stands for ". The tree is the caller's. */
 cJSON *parse_object(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

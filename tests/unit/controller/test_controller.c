@@ -19,6 +19,23 @@
 #include "controller/limits.h"
 #include "objects.h"
 
+static void check_event(const struct kube_call *call, const char *reason, const char *action,
+                        const char *note)
+{
+    cleanup_json cJSON *tree = NULL;
+    assert_string_equal(call->method, "POST");
+    assert_string_equal(call->path, "/apis/events.k8s.io/v1/namespaces/a/events");
+    assert_int_equal(json_parse(call->body, strlen(call->body), &tree, NULL), 0);
+    assert_string_equal(json_get_string(tree, "regarding.kind"), "SandboxRun");
+    assert_string_equal(json_get_string(tree, "regarding.name"), "r");
+    assert_string_equal(json_get_string(tree, "regarding.uid"), "uid-r");
+    assert_string_equal(json_get_string(tree, "type"), "Warning");
+    assert_string_equal(json_get_string(tree, "reason"), reason);
+    assert_string_equal(json_get_string(tree, "action"), action);
+    assert_string_equal(json_get_string(tree, "reportingController"), "sandboxrun.dev/controller");
+    assert_non_null(strstr(json_get_string(tree, "note"), note));
+}
+
 /* 750 ms of starts, 5 s for their end, 1 s of timeout. */
 #define LOST_MS 6750
 
@@ -61,6 +78,9 @@ static void test_node_lost(void **state)
     assert_string_equal(last_call(world)->method, "PATCH");
     assert_non_null(strstr(last_call(world)->body, "\"reason\":\"NodeLost\""));
     assert_non_null(strstr(last_call(world)->body, "\"resourceVersion\":\"7\""));
+    answer(last_call(world), 200);
+    assert_int_equal(world->client.count, 5);
+    check_event(last_call(world), "NodeLost", "Running", "has not renewed its lease");
     answer(last_call(world), 200);
 }
 
@@ -204,6 +224,44 @@ static void test_not_sent(void **state)
     answer(last_call(world), 200);
 }
 
+/* Told when it is true: once the API server has taken the condition. */
+static void test_waiting_is_told_by_an_event(void **state)
+{
+    struct world *world = *state;
+    sync_all();
+    watch_run("r", "1", "", "");
+    turn(world);
+    assert_int_equal(world->client.count, 0);
+    skipped_ns += UINT64_C(3000000000);
+    watch_run("other", "1", "", "");
+    turn(world);
+    assert_int_equal(world->client.count, 1);
+    assert_non_null(strstr(last_call(world)->body, "\"reason\":\"NoNodes\""));
+    answer(last_call(world), 409);
+    turn(world);
+    assert_int_equal(world->client.count, 1);
+    watch_run("r", "2", "", "");
+    turn(world);
+    assert_int_equal(world->client.count, 2);
+    answer(last_call(world), 200);
+    assert_int_equal(world->client.count, 3);
+    check_event(last_call(world), "NoNodes", "Scheduling", "no node has an agent");
+}
+
+static void test_program_ends_and_bad_specs_are_no_events(void **state)
+{
+    struct world *world = *state;
+    sync_all();
+    watch_run("r", "1", ",'timeoutSeconds':61", "");
+    watch_run("done", "1", ",'ttlSecondsAfterFinished':0", "'phase':'Failed','reason':'Error'");
+    turn(world);
+    assert_int_equal(world->client.count, 2);
+    answer(&world->client.calls[0], 200);
+    answer(&world->client.calls[1], 200);
+    turn(world);
+    assert_int_equal(world->client.count, 2);
+}
+
 /* The answer may come when the run, or the run of that name, is another. */
 static void test_late_answers(void **state)
 {
@@ -334,6 +392,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_conflict_waits_for_the_watch, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failure_is_tried_again, setup, teardown),
         cmocka_unit_test_setup_teardown(test_not_sent, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_waiting_is_told_by_an_event, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_program_ends_and_bad_specs_are_no_events, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_late_answers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(test_agent_is_gone, setup, teardown),

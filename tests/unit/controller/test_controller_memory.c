@@ -90,8 +90,8 @@ static void test_runs(void **state)
         struct error err = {0};
         runs_init(&runs, &nodes);
         allocations_left = n;
-        r = runs_upsert(&runs, pending, CREATED_US, NULL, &err);
-        int second = runs_upsert(&runs, assigned, CREATED_US, NULL, &err);
+        r = runs_upsert(&runs, pending, RUN_BYTES, CREATED_US, NULL, &err);
+        int second = runs_upsert(&runs, assigned, RUN_BYTES, CREATED_US, NULL, &err);
         allocations_left = -1;
         assert_true(r == 0 || r == -ENOMEM);
         assert_true(second == 0 || second == -ENOMEM);
@@ -101,7 +101,7 @@ static void test_runs(void **state)
         /* The next version finds everything in order. */
         cleanup_json cJSON *next =
             make_run("3", "'phase':'Scheduled','nodeName':'n','agentInstance':'i'");
-        assert_int_equal(runs_upsert(&runs, next, CREATED_US, NULL, &err), 0);
+        assert_int_equal(runs_upsert(&runs, next, RUN_BYTES, CREATED_US, NULL, &err), 0);
         assert_int_equal(nodes_find(&nodes, "n")->used.runs, 1);
         assert_int_equal(runs.counts[RUN_PHASE_SCHEDULED], 1);
         assert_int_equal(runs.counts[RUN_PHASE_PENDING], 0);

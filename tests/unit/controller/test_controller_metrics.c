@@ -39,7 +39,7 @@ static void test_print(void **state)
         "\nsandboxrun_controller_nodes{state=\"ready\"} 0\n",
         "\nsandboxrun_controller_runs_failed_total{reason=\"QueueTimeout\"} 2\n",
         "\nsandboxrun_controller_runs_failed_total{reason=\"NodeLost\"} 1\n",
-        "\nsandboxrun_controller_runs_deleted_total 1\n",
+        "\nsandboxrun_controller_runs_deleted_total{cause=\"ttl\"} 1\n",
         "\nsandboxrun_controller_writes_total{outcome=\"conflict\"} 1\n",
         "\nsandboxrun_controller_watch_errors_total{collection=\"sandboxnodes\"} 1\n",
         "\nsandboxrun_controller_assign_duration_seconds_count 1\n",

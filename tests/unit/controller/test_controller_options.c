@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/options.h"
+#include "controller/options_bounds.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -15,9 +16,9 @@
 static int parse(const char *const *words, struct error *err)
 {
     /* The options point into their words. */
-    static char copies[16][64];
+    static char copies[24][64];
     char program[] = "sandboxrun-controller";
-    char *argv[18] = {program};
+    char *argv[26] = {program};
     int argc = 1;
     for (; words[argc - 1]; argc++) {
         assert_true(strlen(words[argc - 1]) < sizeof(copies[0]));
@@ -78,6 +79,34 @@ static void test_values(void **state)
     }
 }
 
+static void test_bounds(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const char *const none[] = {NULL};
+    static const char *const all[] = {
+        "--max-runs-per-namespace=5",    "--max-memory-per-namespace=4Gi",
+        "--max-cpu-per-namespace=2500m", "--max-queued-per-namespace=100",
+        "--max-finished-runs=20",        "--max-finished-runs-per-namespace=10",
+        "--max-finished-bytes=64Mi",     NULL};
+    assert_int_equal(parse(none, &err), 1);
+    assert_int_equal(arg_limits.used.runs, 0);
+    assert_int_equal(arg_limits.used.memory_bytes, 0);
+    assert_int_equal(arg_limits.used.cpu_milli, 0);
+    assert_int_equal(arg_limits.queued, 0);
+    assert_int_equal(arg_finished.runs, 10000);
+    assert_int_equal(arg_finished.runs_per_namespace, 1000);
+    assert_int_equal(arg_finished.bytes, 256 << 20);
+    assert_int_equal(parse(all, &err), 1);
+    assert_int_equal(arg_limits.used.runs, 5);
+    assert_int_equal(arg_limits.used.memory_bytes, UINT64_C(4) << 30);
+    assert_int_equal(arg_limits.used.cpu_milli, 2500);
+    assert_int_equal(arg_limits.queued, 100);
+    assert_int_equal(arg_finished.runs, 20);
+    assert_int_equal(arg_finished.runs_per_namespace, 10);
+    assert_int_equal(arg_finished.bytes, 64 << 20);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -108,6 +137,24 @@ static void test_refusals(void **state)
         {{"--leader-elect", "no"}, "no: takes no arguments; see --help"},
         {{"--leader-elect-lease-duration=long"},
          "--leader-elect-lease-duration: \"long\" is not a duration such as 40s"},
+        {{"--max-runs-per-namespace=many"},
+         "--max-runs-per-namespace: \"many\" is no whole number from 0 to 1000000"},
+        {{"--max-queued-per-namespace=-1"},
+         "--max-queued-per-namespace: \"-1\" is no whole number from 0 to 1000000"},
+        {{"--max-finished-runs=0"},
+         "--max-finished-runs: \"0\" is no whole number from 1 to 1000000"},
+        {{"--max-finished-runs-per-namespace=1000001"},
+         "--max-finished-runs-per-namespace: \"1000001\" is no whole number from 1 to 1000000"},
+        {{"--max-memory-per-namespace=lots"},
+         "--max-memory-per-namespace: \"lots\" is no amount of bytes such as 64Gi"},
+        {{"--max-memory-per-namespace=8Ei"},
+         "--max-memory-per-namespace: \"8Ei\" is no amount of bytes such as 64Gi"},
+        {{"--max-memory-per-namespace=1Mi"},
+         "--max-memory-per-namespace: \"1Mi\" is less than 33554432 bytes, which one run may have"},
+        {{"--max-finished-bytes=0"},
+         "--max-finished-bytes: \"0\" is less than 1310720 bytes, which one run may have"},
+        {{"--max-cpu-per-namespace=2GHz"},
+         "--max-cpu-per-namespace: \"2GHz\" is no amount of CPU such as 500m or 8"},
         {{"--log-level=loud"}, "--log-level: \"loud\" is not one of debug, info, warn, error"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -131,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_help_and_version),
     };

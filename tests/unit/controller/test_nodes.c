@@ -23,14 +23,14 @@ static void test_agent_and_core_share_an_entry(void **state)
     assert_true(node->has_core);
     assert_int_equal(node->label_count, 2);
     assert_string_equal(node->agent->instance, "i");
-    assert_true(nodes.changed);
-
-    nodes.changed = false;
+    uint64_t generation = nodes.generation;
+    assert_int_equal(node->improved, generation);
     assert_null(nodes_remove_agent(&nodes, "node-a"));
+    assert_int_equal(nodes.generation, generation);
     assert_non_null(nodes_find(&nodes, "node-a"));
     nodes_remove_core(&nodes, "node-a");
     assert_null(nodes_find(&nodes, "node-a"));
-    assert_true(nodes.changed);
+    assert_null(nodes.recent);
 
     assert_null(nodes_remove_agent(&nodes, "node-b"));
     nodes_remove_core(&nodes, "node-b");
@@ -158,10 +158,13 @@ static void test_heartbeat(void **state)
     /* Without an agent, or for another start of it, it means nothing. */
     assert_false(is_fresh(&nodes, 0));
     assert_int_equal(nodes_set_agent(&nodes, agent, &node, &err), 0);
-    nodes.changed = false;
+    uint64_t generation = nodes.generation;
     assert_true(is_fresh(&nodes, 39));
-    assert_true(nodes.changed);
+    assert_int_equal(nodes.generation, generation + 1);
+    assert_int_equal(node->improved, generation + 1);
+    /* Nobody finds a place by that. */
     assert_false(is_fresh(&nodes, 40));
+    assert_int_equal(nodes.generation, generation + 1);
     /* Another version of the same renewal is no sign of life. */
     see_lease(&nodes, 41, "i", "22:17:10");
     assert_false(is_fresh(&nodes, 41));
@@ -202,11 +205,12 @@ static void test_silence_among_renewals(void **state)
         put_lease(&nodes, names[i], "i", "22:17:10", &lease_times);
     }
     assert_true(is_fresh(&nodes, 0));
-    nodes.untold = nodes.changed = false;
+    nodes.untold = false;
+    uint64_t generation = nodes.generation;
     see_lease(&nodes, 10, "i", "22:17:20");
     assert_true(is_fresh(&nodes, 10));
     assert_false(nodes.unaged);
-    assert_false(nodes.changed);
+    assert_int_equal(nodes.generation, generation);
     assert_true(is_fresh(&nodes, 40));
     assert_false(nodes_find(&nodes, "m")->heartbeat.fresh);
     assert_true(nodes.untold);

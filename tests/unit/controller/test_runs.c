@@ -13,8 +13,6 @@
 #include "common/cleanup.h"
 #include "objects.h"
 
-#include <utlist.h>
-
 #define ON_NODE(name) "'nodeName':'" name "','agentInstance':'i','sandboxID':'s'"
 
 struct store {
@@ -52,14 +50,14 @@ static void test_filed_by_phase(void **state)
     struct run_digest *run = put(store, "r", "1", "", CREATED_US);
     assert_ptr_equal(runs_find(runs, "a", "r"), run);
     assert_null(runs_find(runs, "b", "r"));
-    assert_non_null(run->tenant);
+    assert_non_null(run->lane);
     assert_null(run->node);
     assert_int_equal(runs->waiting, 1);
-    assert_true(runs->queue_changed);
+    assert_true(runs->tenants.fresh);
     assert_int_equal(runs->counts[RUN_PHASE_PENDING], 1);
 
     assert_ptr_equal(put(store, "r", "2", "'phase':'Scheduled'," ON_NODE("n"), CREATED_US), run);
-    assert_null(run->tenant);
+    assert_null(run->lane);
     assert_ptr_equal(run->node, nodes_find(&store->nodes, "n"));
     assert_int_equal(run->node->used.runs, 1);
     assert_int_equal(runs->waiting, 0);
@@ -68,10 +66,10 @@ static void test_filed_by_phase(void **state)
     assert_int_equal(run->node->used.runs, 1);
     assert_int_equal(run->node->used.memory_bytes, 512 << 20);
 
-    store->nodes.changed = false;
+    uint64_t generation = store->nodes.generation;
     (void)put(store, "r", "4", "'phase':'Failed','reason':'Error'," ON_NODE("n"), CREATED_US);
     assert_null(run->node);
-    assert_true(store->nodes.changed);
+    assert_true(store->nodes.generation > generation);
     assert_null(nodes_find(&store->nodes, "n"));
     assert_int_equal(runs->counts[RUN_PHASE_FAILED], 1);
     assert_int_equal(runs->counts[RUN_PHASE_PENDING], 0);
@@ -126,7 +124,7 @@ static void test_same_name_new_object(void **state)
     cleanup_json cJSON *object =
         parse_object("{'metadata':{'namespace':'a','name':'r','uid':'other','resourceVersion':'1'},"
                      "'spec':{'code':'x'}}");
-    assert_int_equal(runs_upsert(&store->runs, object, CREATED_US, &run, &err), 0);
+    assert_int_equal(runs_upsert(&store->runs, object, RUN_BYTES, CREATED_US, &run, &err), 0);
     assert_string_equal(run->facts.uid, "other");
     assert_null(run->node);
     assert_null(nodes_find(&store->nodes, "n"));
@@ -191,15 +189,15 @@ static void test_assignment_under_way(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(pauses_us); i++) {
         runs_begin_write(runs, run, node);
         assert_true(run->writing);
-        assert_null(run->tenant);
+        assert_null(run->lane);
         assert_int_equal(node->used.runs, 1);
         assert_int_equal(node->warm_taken, i + 1);
-        store->nodes.changed = false;
+        uint64_t generation = store->nodes.generation;
         runs_end_write(runs, run, "1", WRITE_FAILED, CREATED_US);
         assert_false(run->writing);
-        assert_non_null(run->tenant);
+        assert_non_null(run->lane);
         assert_int_equal(node->used.runs, 0);
-        assert_true(store->nodes.changed);
+        assert_true(store->nodes.generation > generation);
         assert_int_equal(run->not_before_us, CREATED_US + pauses_us[i]);
     }
 
@@ -235,12 +233,23 @@ static void test_answer_for_an_old_version(void **state)
     run = put(store, "r2", "1", "", CREATED_US);
     runs_begin_write(runs, run, node);
     (void)put(store, "r2", "2", "", CREATED_US);
-    assert_non_null(run->tenant);
+    assert_non_null(run->lane);
     assert_int_equal(node->used.runs, 0);
     runs_end_write(runs, run, "1", WRITE_SETTLED, CREATED_US);
     assert_false(run->settled);
     runs_end_write(runs, run, "1", WRITE_FAILED, CREATED_US);
     assert_int_equal(run->not_before_us, 0);
+}
+
+static void check_order(struct lane *lane, const char *wanted)
+{
+    char order[8] = "";
+    size_t len = 0;
+    const struct run_digest *run;
+    lane_sort(lane);
+    for (run = lane->queue; run; run = run->queue_next)
+        order[len++] = run->facts.name[0];
+    assert_string_equal(order, wanted);
 }
 
 static void test_queue_order(void **state)
@@ -258,33 +267,87 @@ static void test_queue_order(void **state)
             parse_object("{'metadata':{'namespace':'x','name':'%s','uid':'u%s','resourceVersion':"
                          "'1','creationTimestamp':'%s'},'spec':{'code':'x'}}",
                          cases[i].name, cases[i].name, cases[i].created);
-        assert_int_equal(runs_upsert(&store->runs, object, CREATED_US, NULL, &err), 0);
+        assert_int_equal(runs_upsert(&store->runs, object, RUN_BYTES, CREATED_US, NULL, &err), 0);
     }
-    struct tenant *tenant = store->runs.turn;
-    assert_false(tenant->sorted);
-    tenant_sort(tenant);
-    assert_true(tenant->sorted);
-    char order[8] = "";
-    size_t len = 0;
-    struct run_digest *run;
-    DL_FOREACH2(tenant->queue, run, queue_next)
-    {
-        order[len++] = run->facts.name[0];
-    }
-    assert_string_equal(order, "ca0b");
+    check_order(store->runs.tenants.turn->lanes, "ca0b");
 }
 
+/* Whoever comes far behind its time is put in place by a sort, once. */
+static void test_long_queue(void **state)
+{
+    struct store *store = *state;
+    struct error err = {0};
+    for (unsigned int i = 0; i < 1000; i++) {
+        cleanup_json cJSON *object = parse_object(
+            "{'metadata':{'namespace':'x','name':'r%u','uid':'u','resourceVersion':'1',"
+            "'creationTimestamp':'2026-11-29T22:%02u:%02uZ'},'spec':{'code':'x'}}",
+            i, i * 7 % 60, i * 13 % 60);
+        assert_int_equal(runs_upsert(&store->runs, object, RUN_BYTES, CREATED_US, NULL, &err), 0);
+    }
+    struct lane *lane = store->runs.tenants.turn->lanes;
+    assert_false(lane->sorted);
+    lane_sort(lane);
+    const struct run_digest *run;
+    unsigned int count = 1;
+    for (run = lane->queue; run->queue_next; run = run->queue_next, count++)
+        assert_true(run_compare_age(run, run->queue_next) < 0);
+    assert_int_equal(count, 1000);
+}
+
+static void test_lanes(void **state)
+{
+    struct store *store = *state;
+    struct tenants *tenants = &store->runs.tenants;
+    struct run_digest *a = put_run(&store->runs, "x", "a", "1", "", "", CREATED_US);
+    struct run_digest *small = put_run(&store->runs, "x", "small", "1",
+                                       "'resources':{'limits':{'memory':'32Mi'}}", "", CREATED_US);
+    struct run_digest *pool =
+        put_run(&store->runs, "x", "pool", "1", "'nodeSelector':{'a':'b'}", "", CREATED_US);
+    struct run_digest *tool =
+        put_run(&store->runs, "x", "tool", "1", "'profile':'ToolCall'", "", CREATED_US);
+    struct run_digest *other = put_run(&store->runs, "y", "other", "1", "", "", CREATED_US);
+    assert_ptr_equal(a->lane, small->lane);
+    assert_ptr_not_equal(a->lane, pool->lane);
+    assert_ptr_not_equal(a->lane, tool->lane);
+    assert_ptr_not_equal(a->lane, other->lane);
+    assert_int_equal(a->tenant->queued, 4);
+    assert_ptr_equal(tenant_youngest(a->tenant), tool);
+    tool->writing = true;
+    assert_ptr_equal(tenant_youngest(a->tenant), pool);
+    tool->writing = false;
+
+    /* Another version of it keeps its place. */
+    a->tried = 7;
+    (void)put_run(&store->runs, "x", "a", "2", "", "", CREATED_US);
+    assert_ptr_equal(a->lane->queue, a);
+    assert_int_equal(a->tried, 7);
+
+    assert_ptr_equal(tenants->turn, a->tenant);
+    tenants_served(tenants, a->tenant);
+    assert_ptr_equal(tenants->turn, other->tenant);
+    (void)put_run(&store->runs, "y", "other", "2", "", "'phase':'Running'," ON_NODE("n"),
+                  CREATED_US);
+    assert_ptr_equal(tenants->turn, a->tenant);
+    tenants_served(tenants, other->tenant);
+    assert_ptr_equal(tenants->turn, a->tenant);
+    assert_int_equal(other->tenant->used.runs, 1);
+    assert_int_equal(other->tenant->used.memory_bytes, 512 << 20);
+    assert_int_equal(other->tenant->used.cpu_milli, 1000);
+}
+
+/* A namespace is remembered as long as it has a run. */
 static void test_empty_tenants_go(void **state)
 {
     struct store *store = *state;
+    struct tenants *tenants = &store->runs.tenants;
     (void)put(store, "r", "1", "", CREATED_US);
     (void)put_run(&store->runs, "b", "r", "1", "", "", CREATED_US);
     (void)put(store, "r", "2", "'phase':'Failed'", CREATED_US);
-    runs_drop_empty_tenants(&store->runs);
-    assert_int_equal(HASH_COUNT(store->runs.tenants_by_name), 1);
-    assert_string_equal(store->runs.turn->name_space, "b");
-    (void)put(store, "r", "3", "", CREATED_US);
-    assert_int_equal(HASH_COUNT(store->runs.tenants_by_name), 2);
+    assert_int_equal(HASH_COUNT(tenants->by_name), 2);
+    assert_string_equal(tenants->turn->name_space, "b");
+    assert_null(tenants->turn->next);
+    runs_remove(&store->runs, "a", "r", "uid-r");
+    assert_int_equal(HASH_COUNT(tenants->by_name), 1);
 }
 
 static void test_wake_ups(void **state)
@@ -332,6 +395,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_assignment_under_way, setup, teardown),
         cmocka_unit_test_setup_teardown(test_answer_for_an_old_version, setup, teardown),
         cmocka_unit_test_setup_teardown(test_queue_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_long_queue, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lanes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_empty_tenants_go, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wake_ups, setup, teardown),
         cmocka_unit_test_setup_teardown(test_touched_by_its_node, setup, teardown),

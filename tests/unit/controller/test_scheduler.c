@@ -70,11 +70,32 @@ static const struct check_case check_cases[] = {
     {HAS RUNTIME PROFILE READY, "", "'unschedulable':true", NULL, {0}, NODE_CORDONED},
     {HAS RUNTIME PROFILE READY, "", "'taints':[{'effect':'NoSchedule'}]", NULL, {0}, NODE_TAINTED},
     {HAS RUNTIME PROFILE READY, NULL, NULL, NULL, {.runs = 1}, NODE_FITS},
-    {HAS RUNTIME PROFILE READY, NULL, NULL, NULL, {.runs = 2}, NODE_FULL},
+    {HAS RUNTIME PROFILE READY, NULL, NULL, NULL, {.runs = 2}, NODE_WITHOUT_SLOT},
     {HAS RUNTIME PROFILE READY, NULL, NULL, NULL, {.memory_bytes = 512 << 20}, NODE_FITS},
-    {HAS RUNTIME PROFILE READY, NULL, NULL, NULL, {.memory_bytes = (512 << 20) + 1}, NODE_FULL},
+    {HAS RUNTIME PROFILE READY,
+     NULL,
+     NULL,
+     NULL,
+     {.memory_bytes = (512 << 20) + 1},
+     NODE_WITHOUT_MEMORY},
     {HAS RUNTIME PROFILE READY, NULL, NULL, NULL, {.cpu_milli = 1000}, NODE_FITS},
-    {HAS RUNTIME PROFILE READY, NULL, NULL, NULL, {.cpu_milli = 1001}, NODE_FULL},
+    {HAS RUNTIME PROFILE READY, NULL, NULL, NULL, {.cpu_milli = 1001}, NODE_WITHOUT_CPU},
+    /* More than it has, after it was made smaller; and what can't be. */
+    {HAS RUNTIME PROFILE READY, NULL, NULL, NULL, {.runs = UINT32_MAX}, NODE_WITHOUT_SLOT},
+    {HAS RUNTIME PROFILE READY,
+     NULL,
+     NULL,
+     NULL,
+     {.memory_bytes = UINT64_MAX},
+     NODE_WITHOUT_MEMORY},
+    {HAS RUNTIME PROFILE READY, NULL, NULL, NULL, {.cpu_milli = UINT64_MAX}, NODE_WITHOUT_CPU},
+    /* What the agent says is taken is older than what was given to it. */
+    {HAS "'allocated':{'runs':2,'memory':'1Gi','cpu':'2'}," RUNTIME PROFILE READY,
+     NULL,
+     NULL,
+     NULL,
+     {0},
+     NODE_FITS},
 };
 
 static void test_check(void **state)
@@ -115,7 +136,7 @@ static void test_silent(void **state)
 static const char *choose(const struct nodes *nodes)
 {
     struct scheduler_choice choice;
-    scheduler_choose(&plain, nodes, &choice);
+    scheduler_choose(&plain, nodes, 0, &choice);
     return choice.node ? choice.node->name : "";
 }
 
@@ -151,11 +172,53 @@ static void test_choice(void **state)
     nodes_done(&nodes);
 }
 
+/* ToolCall runs are never warm. */
+static void test_warm_is_for_snippets(void **state)
+{
+    (void)state;
+    struct nodes nodes = {0};
+    struct scheduler_choice choice;
+    struct run_request tool = plain;
+    tool.profile = PROFILE_TOOL_CALL;
+    struct node *a = put_agent(&nodes, "node-a", "i", 10, "10Gi", "10");
+    struct node *b = put_agent(&nodes, "node-b", "i", 10, "10Gi", "10");
+    a->agent->profiles[PROFILE_TOOL_CALL] = b->agent->profiles[PROFILE_TOOL_CALL] = true;
+    b->agent->warm = 5;
+    assert_string_equal(choose(&nodes), "node-b");
+    scheduler_choose(&tool, &nodes, 0, &choice);
+    assert_ptr_equal(choice.node, a);
+    nodes_done(&nodes);
+}
+
+/* Only nodes that may have got room since are looked at. */
+static void test_improved_nodes(void **state)
+{
+    (void)state;
+    struct nodes nodes = {0};
+    struct scheduler_choice choice;
+    struct node *a = put_agent(&nodes, "node-a", "i", 10, "10Gi", "10");
+    struct node *b = put_agent(&nodes, "node-b", "i", 10, "10Gi", "10");
+    uint64_t generation = nodes.generation;
+    scheduler_choose(&plain, &nodes, generation, &choice);
+    assert_null(choice.node);
+    assert_int_equal(choice.counts[NODE_FITS], 0);
+    nodes_improve(&nodes, b);
+    scheduler_choose(&plain, &nodes, generation, &choice);
+    assert_ptr_equal(choice.node, b);
+    assert_int_equal(choice.counts[NODE_FITS], 1);
+    nodes_improve(&nodes, a);
+    scheduler_choose(&plain, &nodes, generation, &choice);
+    assert_ptr_equal(choice.node, a);
+    scheduler_choose(&plain, &nodes, 0, &choice);
+    assert_int_equal(choice.counts[NODE_FITS], 2);
+    nodes_done(&nodes);
+}
+
 static void explain(const struct nodes *nodes, enum wait_reason reason, const char *text)
 {
     struct scheduler_choice choice;
-    char explained[256];
-    scheduler_choose(&plain, nodes, &choice);
+    char explained[512];
+    scheduler_choose(&plain, nodes, 0, &choice);
     assert_string_equal(wait_reason_name(scheduler_wait_reason(&choice)), wait_reason_name(reason));
     scheduler_explain(&plain, &choice, explained, sizeof(explained));
     assert_string_equal(explained, text);
@@ -175,12 +238,15 @@ static void test_explanations(void **state)
             "0 of 2 nodes can take it: 1 without runtime python3.12, 1 not ready");
     (void)put_agent(&nodes, "n3", "i", 0, "1Gi", "2");
     put_agent(&nodes, "n4", "i", 5, "1Gi", "2")->used.runs = 5;
+    put_agent(&nodes, "n7", "i", 5, "1Gi", "2")->used.memory_bytes = 1 << 30;
+    put_agent(&nodes, "n8", "i", 5, "1Gi", "2")->used.cpu_milli = 2000;
     (void)put_agent(&nodes, "n5", "i", 5, "1Gi", "2");
     put_core(&nodes, "n5", "", "'unschedulable':true");
     (void)put_agent_status(&nodes, "n6", HAS RUNTIME READY);
     explain(&nodes, WAIT_NO_ROOM,
-            "0 of 6 nodes can take it: 1 without profile Snippet, 1 without runtime python3.12, "
-            "1 too small for memory 512Mi and cpu 1, 1 cordoned, 1 not ready, 1 full");
+            "0 of 8 nodes can take it: 1 without profile Snippet, 1 without runtime python3.12, "
+            "1 too small for memory 512Mi and cpu 1, 1 cordoned, 1 not ready, "
+            "1 without a free slot, 1 without room for memory 512Mi, 1 without room for cpu 1");
     nodes_done(&nodes);
 }
 
@@ -192,7 +258,7 @@ static void test_short_text(void **state)
     struct scheduler_choice choice;
     (void)put_agent_status(&nodes, "n1", "");
     (void)put_agent(&nodes, "n2", "i", 0, "1Gi", "2");
-    scheduler_choose(&plain, &nodes, &choice);
+    scheduler_choose(&plain, &nodes, 0, &choice);
     for (size_t size = 1; size < 100; size++) {
         char text[128];
         memset(text, '#', sizeof(text));
@@ -206,8 +272,9 @@ static void test_short_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check),      cmocka_unit_test(test_silent),
-        cmocka_unit_test(test_choice),     cmocka_unit_test(test_explanations),
+        cmocka_unit_test(test_check),          cmocka_unit_test(test_silent),
+        cmocka_unit_test(test_choice),         cmocka_unit_test(test_warm_is_for_snippets),
+        cmocka_unit_test(test_improved_nodes), cmocka_unit_test(test_explanations),
         cmocka_unit_test(test_short_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

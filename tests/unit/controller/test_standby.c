@@ -164,8 +164,11 @@ static void test_a_lost_node_is_counted_from_the_take_over(void **state)
     assert_non_null(strstr(last_call(world)->path, "/waits/status"));
     assert_non_null(strstr(last_call(world)->body, "without a heartbeat"));
     answer(last_call(world), 200);
-    pass(world, 3 * RENEW_MS);
     assert_int_equal(world->client.count, 2);
+    assert_non_null(strstr(last_call(world)->path, "/events"));
+    answer(last_call(world), 200);
+    pass(world, 3 * RENEW_MS);
+    assert_int_equal(world->client.count, 3);
     assert_string_equal(last_call(world)->method, "GET");
     answer(last_call(world), 404);
 }

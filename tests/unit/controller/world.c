@@ -145,6 +145,7 @@ static int set_up(void **state, bool leader_elect)
     static struct world world;
     const struct controller_options options = {
         .ttl_seconds = 600,
+        .finished = {.runs = 1000, .runs_per_namespace = 1000, .bytes = 1 << 20},
         .lease_namespace = "system",
         .lease_times = {.duration_ms = DURATION_MS, .renew_ms = RENEW_MS},
         .leader_elect = leader_elect,
@@ -186,7 +187,7 @@ int teardown(void **state)
 
 void upsert(unsigned int collection, cJSON *object)
 {
-    reflectors[collection].handlers.upsert(object, reflectors[collection].arg);
+    reflectors[collection].handlers.upsert(object, RUN_BYTES, reflectors[collection].arg);
     json_free(object);
 }
 

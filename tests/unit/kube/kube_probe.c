@@ -59,8 +59,9 @@ static void note(struct probe *probe, const char *name, bool exists)
     probe->exists[number] = exists;
 }
 
-static void on_upsert(const cJSON *object, void *arg)
+static void on_upsert(const cJSON *object, size_t bytes, void *arg)
 {
+    (void)bytes;
     struct probe *probe = arg;
     const char *value = json_get_string(object, "data.state");
 

@@ -38,8 +38,9 @@ static void tell(struct consumer *consumer, const char *text)
         loop_stop(consumer->server->loop);
 }
 
-static void on_upsert(const cJSON *object, void *arg)
+static void on_upsert(const cJSON *object, size_t bytes, void *arg)
 {
+    (void)bytes;
     char text[512];
     const char *version = json_get_string(object, "metadata.resourceVersion");
 
