@@ -190,16 +190,17 @@ static int64_t plan_finished(struct planner *p, struct run_digest *run)
         delete_run(p, run, DELETE_TTL);
         return INT64_MAX;
     }
+    /* Clients, kubectl wait among them, take no condition for true that was decided on an earlier
+     * generation than the object has. */
+    if (facts->observed_generation > 0 && facts->observed_generation < facts->generation) {
+        (void)planner_add(p, ACTION_OBSERVE, run, NULL);
+        return INT64_MAX;
+    }
     /* Out of memory it isn't counted before it is looked at again. */
     (void)finished_put(&p->in->runs->finished, run);
     if (finished_excess_of(run->tenant, &p->in->finished))
         tenants_mark_crowded(&p->in->runs->tenants, run->tenant);
-    /* Clients, kubectl wait among them, take no condition for true that was decided on an earlier
-     * generation than the object has. */
-    if (facts->observed_generation == 0 || facts->observed_generation >= facts->generation)
-        return deadline;
-    (void)planner_add(p, ACTION_OBSERVE, run, NULL);
-    return INT64_MAX;
+    return deadline;
 }
 
 static void plan_run(struct planner *p, struct run_digest *run)

@@ -117,6 +117,8 @@ static void insert_in_line(struct lane *lane, struct run_digest *run)
         after = after->queue_next;
     }
     lane->sorted = !lane->queue;
+    /* The analyser does not know that a list with a head has a tail.
+     * NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
     DL_APPEND2(lane->queue, run, queue_prev, queue_next);
 }
 

@@ -112,7 +112,8 @@ static void tell(const struct write *write, struct event_recorder *events)
     if (run_event_of(write->kind, write->reason, write->waits_for, &event) &&
         event_recorder_tell(events, &event, &err) < 0)
         log_event(LOG_LEVEL_DEBUG, "an event is left out", LOG_TEXT("namespace", write->name_space),
-                  LOG_TEXT("run", write->name), LOG_TEXT("error", err.text));
+                  LOG_TEXT("run", write->name), LOG_TEXT("uid", write->uid),
+                  LOG_TEXT("error", err.text));
 }
 
 void write_report(const struct write *write, enum write_outcome outcome,

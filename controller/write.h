@@ -2,7 +2,6 @@
 #pragma once
 
 #include "common/kube/event_recorder.h"
-#include "common/random.h"
 #include "controller/controller_metrics.h"
 #include "controller/plan.h"
 
@@ -23,7 +22,7 @@ struct write {
     char *uid;
     char *version; /* that it was decided on */
     char *node_name;
-    char sandbox_id[RANDOM_UUID_SIZE];
+    char sandbox_id[40]; /* "": none yet */
     int64_t queued_us;
     uint64_t started_ns;
     struct write *prev, *next;

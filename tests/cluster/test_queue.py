@@ -87,7 +87,12 @@ class QueueCase(unittest.TestCase):
 
     def add_namespace(self, name):
         self.cluster.kubectl("create", "namespace", name)
-        self.addCleanup(lambda: self.api.delete(f"/api/v1/namespaces/{name}"))
+        self.addCleanup(self.remove_runs, name)
+
+    def remove_runs(self, namespace):
+        """What still waits would take the places of the next test's runs."""
+        self.api.delete(self.path(namespace))
+        wait_until(f"{namespace} to be empty", lambda: not self.phases(namespace))
 
     def path(self, namespace, name=""):
         return f"{API}/namespaces/{namespace}/sandboxruns" + (f"/{name}" if name else "")

@@ -88,6 +88,9 @@ static void check_actions(const struct world *world)
         const struct action *action = &world->plan.actions[i];
         const struct run_facts *facts = &action->run->facts;
         check(action->run->writing && !facts->foreign);
+        /* One write at a time: two would overtake each other. */
+        for (unsigned int j = 0; j < i; j++)
+            check(world->plan.actions[j].run != action->run);
         check(memchr(action->message, '\0', sizeof(action->message)) != NULL);
         if (action->kind == ACTION_ASSIGN) {
             assigns++;
@@ -95,7 +98,7 @@ static void check_actions(const struct world *world)
             check(action->node->used.runs <= action->node->agent->capacity.runs);
             check(action->node->used.memory_bytes <= action->node->agent->capacity.memory_bytes);
             check(action->node->used.cpu_milli <= action->node->agent->capacity.cpu_milli);
-        } else if (action->kind == ACTION_DELETE) {
+        } else if (action->kind == ACTION_DELETE || action->kind == ACTION_OBSERVE) {
             check(run_phase_is_terminal(facts->phase));
         } else {
             check(!run_phase_is_terminal(facts->phase) && action->message[0]);

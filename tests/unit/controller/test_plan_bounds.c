@@ -63,7 +63,8 @@ static struct run_digest *put(struct world *world, const char *name_space, const
     return put_run(&world->runs, name_space, name, version, spec, status, world->input.now_us);
 }
 
-/* "a/r1 b/r2!QueueFull c/r3?NoRoom d/r4-max_runs": assigned, failed, explained, deleted. */
+/* "a/r1 b/r2!QueueFull c/r3?NoRoom d/r4-max_runs e/r5~": assigned, failed, explained, deleted,
+ * observed. */
 static const char *plan(struct world *world)
 {
     size_t len = 0;
@@ -78,6 +79,8 @@ static const char *plan(struct world *world)
         } else if (action->kind == ACTION_EXPLAIN) {
             mark = "?";
             detail = wait_reason_name(action->waits_for);
+        } else if (action->kind == ACTION_OBSERVE) {
+            mark = "~";
         } else if (action->kind == ACTION_DELETE) {
             mark = "-";
             detail = delete_cause_name(action->cause);
@@ -326,6 +329,26 @@ static void test_deletions_that_fail(void **state)
     assert_int_equal(world->runs.finished.oldest.count, 1);
 }
 
+/* A run that is written about isn't deleted at the same time, but right after. */
+static void test_observed_before_it_is_counted(void **state)
+{
+    struct world *world = *state;
+    struct error err = {0};
+    world->input.finished.runs = 1;
+    (void)put(world, "a", "newer", "1", "", DONE("14"));
+    for (unsigned int i = 1; i <= 2; i++) {
+        cleanup_json cJSON *run = parse_object(
+            "{'metadata':{'namespace':'a','name':'older','uid':'u','resourceVersion':'%u',"
+            "'generation':2},'spec':{'code':'x'},'status':{" DONE(
+                "10") ",'observedGeneration':%u}}",
+            i, i);
+        assert_int_equal(runs_upsert(&world->runs, run, RUN_BYTES, world->input.now_us, NULL, &err),
+                         0);
+        assert_string_equal(plan(world), i == 1 ? "a/older~" : "a/older-max_runs");
+        end_writes(world, WRITE_SETTLED);
+    }
+}
+
 /* Its size is that of its newest version. */
 static void test_size_of_the_newest_version(void **state)
 {
@@ -417,6 +440,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_finished, setup, teardown),
         cmocka_unit_test_setup_teardown(test_deletions_wait_for_room, setup, teardown),
         cmocka_unit_test_setup_teardown(test_deletions_that_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_observed_before_it_is_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_size_of_the_newest_version, setup, teardown),
         cmocka_unit_test_setup_teardown(test_scans_are_bounded, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large_backlog, setup, teardown),
