@@ -85,11 +85,19 @@ class KubectlCluster(Cluster):
     def kubectl_of(self, program, *args, **kwargs):
         return self.plane.kubectl(*args, program=program, **kwargs)
 
-    def start_kubectl(self, program, *args):
-        """A kubectl that goes on by itself, as with -w."""
-        return subprocess.Popen([self.plane.program(program), *args],
-                                env=self.plane.environment(), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def start_watching(self, program, *args):
+        """A kubectl that goes on by itself, as with -w; its watch is open."""
+        child = subprocess.Popen([self.plane.program(program), *args, "-v=6"],
+                                 env=self.plane.environment(), stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        said = ""
+        while "watch=true" not in said:
+            line = child.stderr.readline()
+            if not line:
+                child.communicate()
+                raise AssertionError(f"{program} ended, and said: {said}")
+            said += line
+        return child
 
     @staticmethod
     def lines(process):

@@ -105,7 +105,7 @@ class TestRuns(KubectlCase):
             with self.subTest(kubectl=kubectl):
                 name = f"watched-by-{kubectl}"
                 self.play(name)
-                watching = self.cluster.start_kubectl(kubectl, "get", "sbr", name, "-w")
+                watching = self.cluster.start_watching(kubectl, "get", "sbr", name, "-w")
                 try:
                     lines = [watching.stdout.readline(), watching.stdout.readline()]
                     for status in (scheduled("sandbox-w"), running("sandbox-w"),

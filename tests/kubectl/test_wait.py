@@ -15,14 +15,8 @@ class TestWait(KubectlCase):
 
     def start(self, kubectl, name, what):
         """A kubectl that is known to wait."""
-        waiting = self.cluster.start_kubectl(kubectl, "wait", f"--for={what}", "--timeout=60s",
-                                             "-v=6", f"sbr/{name}")
-        said = ""
-        while "watch=true" not in said:
-            line = waiting.stderr.readline()
-            self.assertTrue(line, f"it ended, and said: {said}")
-            said += line
-        return waiting
+        return self.cluster.start_watching(kubectl, "wait", f"--for={what}", "--timeout=60s",
+                                           f"sbr/{name}")
 
     def met(self, done, name):
         self.assertEqual((done.returncode, done.stdout), (0, MET.format(name)), done.stderr)
