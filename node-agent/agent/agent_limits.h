@@ -22,10 +22,12 @@
  * (1 MiB by default) several times over. What lay behind it would be lost, not waited for. */
 #define MAX_DRAIN_READS 256u
 
-/* How long the jailer may take; beyond it the run is given up as JailerLost. */
+/* How long the jailer may take; beyond it the run is given up as JailerLost. Then nothing of it can
+ * be running: a jailer that is stopped starts nothing later than it may, and past the deadline
+ * process 1 of a sandbox ends without it. */
 #define JAILER_HELLO_WITHIN_MS  10000u
 #define JAILER_CREATE_WITHIN_MS 30000u
-#define JAILER_END_WITHIN_MS    30000u /* after the deadline, or after a kill */
+#define JAILER_END_WITHIN_MS    30000u /* after the deadline; of what isn't started, after a kill */
 
 /* A run that is over before this is never reported as running. */
 #define RUNNING_AFTER_MS 100u
@@ -41,6 +43,9 @@
 #define MAX_SPOOL_ENTRIES 4096u
 #define MAX_SPOOL_BYTES   (256ull << 20)
 #define MAX_SPOOL_FILE    (MAX_OBJECT_BYTES + (16u << 10))
+
+/* A spool that can't be written to is tried so often. */
+#define SPOOL_PROBE_MS 2000u
 
 /* Earlier starts of the agent that the spool still knows; runs of an older one are failed. */
 #define MAX_SPOOL_INSTANCES 64u

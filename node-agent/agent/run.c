@@ -170,7 +170,10 @@ void run_kill(struct run *run, enum run_reason reason, const char *message)
     loop_timer_disarm(run->running_timer);
     /* If the wish can't be sent, the loss of the jailer or the watchdog ends the run. */
     (void)jailer_client_kill(run->jailer, run->status.sandbox_id, NULL);
-    arm_watchdog(run, JAILER_END_WITHIN_MS);
+    /* A program that runs is sure to be over only after its deadline, which is what the watchdog
+     * waits for already. */
+    if (run->state != RUN_STARTED)
+        arm_watchdog(run, JAILER_END_WITHIN_MS);
 }
 
 /* One read; its result, or -errno (-EAGAIN: nothing there now). */
@@ -274,8 +277,7 @@ static void run_withdraw(struct run *run)
 {
     request_close(run);
     run->withdrawn = true;
-    run_kill(run, RUN_REASON_INTERNAL_ERROR,
-             "the node's lease was not renewed in time to start the run");
+    run_kill(run, RUN_REASON_INTERNAL_ERROR, "the run could not be started in time");
 }
 
 static int run_start(struct run *run, const int *fds, struct error *err)

@@ -193,7 +193,7 @@ static void seal_reaper(struct child *child, int signal_fd)
     struct error err = {0};
     (void)prctl(PR_SET_NAME, "reaper", 0, 0, 0);
     const int keep[] = {child->status_fd, spec->fds[JAIL_FD_EXIT], spec->fds[JAIL_FD_LIFELINE],
-                        signal_fd};
+                        spec->fds[JAIL_FD_BACKSTOP], signal_fd};
     if (descriptors_keep(STDIN_FILENO, keep, ARRAY_SIZE(keep), &err) < 0)
         child_fail(child, JAIL_LOCK_DESCRIPTORS, &err);
     if (seccomp_load(spec->reaper_policy, &err) < 0)
@@ -224,5 +224,11 @@ _Noreturn void child_run(const struct jail_spec *spec)
         child_fail(&child, JAIL_LOCK_EXEC, &err);
     }
     seal_reaper(&child, signal_fd);
-    reaper_run(main_pid, signal_fd, spec->fds[JAIL_FD_LIFELINE], spec->fds[JAIL_FD_EXIT]);
+    const struct reaper_fds watched = {
+        .signal_fd = signal_fd,
+        .lifeline_fd = spec->fds[JAIL_FD_LIFELINE],
+        .backstop_fd = spec->fds[JAIL_FD_BACKSTOP],
+        .exit_fd = spec->fds[JAIL_FD_EXIT],
+    };
+    reaper_run(main_pid, &watched);
 }

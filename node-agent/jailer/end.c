@@ -9,5 +9,8 @@ enum proto_end end_decide(const struct end_facts *facts)
      * another process than the main one: a run of which a part is missing has not just exited. */
     if (facts->oom_kills > 0)
         return PROTO_END_OOM;
-    return facts->has_status ? PROTO_END_EXITED : PROTO_END_REAPER;
+    if (facts->has_status)
+        return PROTO_END_EXITED;
+    /* Process 1 has kept the deadline while the jailer could not. */
+    return facts->overdue ? PROTO_END_DEADLINE : PROTO_END_REAPER;
 }

@@ -13,6 +13,7 @@ struct end_facts {
     bool has_status; /* process 1 reported the main process's wait status */
     int32_t wait_status;
     uint32_t oom_kills;
+    bool overdue; /* it had been started, and ended after its deadline */
 };
 
 /* Who ended the run: whoever was first. Pure. */

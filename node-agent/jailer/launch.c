@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 
 /* By profile. */
 static const struct {
@@ -26,6 +27,7 @@ void launch_close(struct launch *launch)
     launch->status_fd = fd_close(launch->status_fd);
     launch->exit_fd = fd_close(launch->exit_fd);
     launch->lifeline_fd = fd_close(launch->lifeline_fd);
+    launch->backstop_fd = fd_close(launch->backstop_fd);
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
         launch->agent_fds[i] = fd_close(launch->agent_fds[i]);
 }
@@ -55,6 +57,16 @@ static int make_status(int *ret_ours, int *ret_childs, struct error *err)
     return 0;
 }
 
+/* One timer for both: the jailer sets it, and process 1 ends when it expires. */
+static int make_backstop(int *ret_fd, struct error *err)
+{
+    int fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (fd < 0)
+        return error_set_errno(err, errno, "make the timer behind the deadline");
+    *ret_fd = fd;
+    return 0;
+}
+
 static int make_pipes(struct launch *launch, struct jail_spec *spec, struct error *err)
 {
     int *fds = spec->fds;
@@ -65,6 +77,9 @@ static int make_pipes(struct launch *launch, struct jail_spec *spec, struct erro
                       err);
     if (r >= 0)
         r = make_pipe("the lifeline", &fds[JAIL_FD_LIFELINE], &launch->lifeline_fd, NULL, err);
+    if (r >= 0)
+        r = make_backstop(&launch->backstop_fd, err);
+    fds[JAIL_FD_BACKSTOP] = launch->backstop_fd;
     if (r >= 0)
         r = make_pipe("the request", &fds[JAIL_FD_REQUEST], &agent[PROTO_FD_REQUEST],
                       &agent[PROTO_FD_REQUEST], err);
@@ -91,8 +106,8 @@ static int give_pipes(const struct jail_spec *spec, struct error *err)
 static void close_childs(struct jail_spec *spec)
 {
     for (size_t i = 0; i < JAIL_FD_COUNT; i++) {
-        /* These two are the jailer's own, for all jails. */
-        if (i != JAIL_FD_MOUNT_NS && i != JAIL_FD_PROC)
+        /* These are the jailer's own, the first two for all jails. */
+        if (i != JAIL_FD_MOUNT_NS && i != JAIL_FD_PROC && i != JAIL_FD_BACKSTOP)
             spec->fds[i] = fd_close(spec->fds[i]);
     }
     for (size_t i = 0; i < spec->tasks_count; i++)

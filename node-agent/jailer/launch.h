@@ -16,6 +16,7 @@ struct launch {
     int status_fd;
     int exit_fd;
     int lifeline_fd;
+    int backstop_fd; /* a timer of CLOCK_BOOTTIME, unset, that process 1 watches as well */
     int agent_fds[PROTO_CREATED_FDS];
     const struct seccomp_policy *policy; /* the program's */
 };
@@ -26,6 +27,7 @@ struct launch {
                      .status_fd = -1,                                                              \
                      .exit_fd = -1,                                                                \
                      .lifeline_fd = -1,                                                            \
+                     .backstop_fd = -1,                                                            \
                      .agent_fds = {-1, -1, -1}})
 
 /* Makes the pipes, plans the jail and clones process 1 into cgroup; lease is NULL without

@@ -16,6 +16,7 @@
  *                        |                     |  program
  *                        |<-- exit pipe -------|  REPORT_EXITED, the main process's wait status
  *                        |--- lifeline ------->|  never written; its end is the jailer's
+ *                        |--- backstop ------->|  a timer behind the deadline, set at the start
  *
  * Uids. The jailer is root with the capabilities of caps.c. A sandbox has one uid and gid: outside,
  * in the eyes of the kernel, one that no other live sandbox has (idmap.c); inside 65532, the only
@@ -77,6 +78,8 @@
  *   the jailer      process 1 gets SIGKILL (parent death signal) and sees its lifeline end; a call
  *                   that waits for an answer gets ENOSYS from the kernel; the cgroups that stay
  *                   are swept by the next jailer
+ *   the jailer's own time, because it is stopped
+ *                   process 1 ends 3 s after the deadline, by the backstop
  *   the agent       the connection ends, and with it every sandbox made for it
  *   the helper net  no further sandbox gets a network until a new one has started, which waits for
  *                   the last that has one; those keep their rules, which are the kernel's

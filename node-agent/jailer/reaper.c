@@ -11,7 +11,12 @@
 #include <sys/wait.h>
 
 /* Distinctive, for a log that shows process 1's own end. */
-enum reaper_exit { REAPER_DONE = 0, REAPER_ORPHANED = 90, REAPER_BROKEN = 91 };
+enum reaper_exit {
+    REAPER_DONE = 0,
+    REAPER_ORPHANED = 90,
+    REAPER_BROKEN = 91,
+    REAPER_OVERDUE = 92,
+};
 
 int reaper_open_signal_fd(void)
 {
@@ -50,20 +55,24 @@ static void reap(pid_t main_pid, int exit_fd)
     }
 }
 
-_Noreturn void reaper_run(pid_t main_pid, int signal_fd, int lifeline_fd, int exit_fd)
+_Noreturn void reaper_run(pid_t main_pid, const struct reaper_fds *watched)
 {
     struct pollfd fds[] = {
-        {.fd = signal_fd, .events = POLLIN}, {.fd = lifeline_fd, .events = 0}, /* POLLHUP alone */
+        {.fd = watched->signal_fd, .events = POLLIN},
+        {.fd = watched->lifeline_fd, .events = 0}, /* POLLHUP alone */
+        {.fd = watched->backstop_fd, .events = POLLIN},
     };
     for (;;) {
         /* First, for the main process may have ended before the signal was blocked. */
-        reap(main_pid, exit_fd);
+        reap(main_pid, watched->exit_fd);
         if (ppoll(fds, ARRAY_SIZE(fds), NULL, NULL) < 0 && errno != EINTR)
             _exit(REAPER_BROKEN);
         if (fds[1].revents)
             _exit(REAPER_ORPHANED);
+        if (fds[2].revents)
+            _exit(REAPER_OVERDUE);
         struct signalfd_siginfo info;
-        while (read(signal_fd, &info, sizeof(info)) > 0)
+        while (read(watched->signal_fd, &info, sizeof(info)) > 0)
             continue;
     }
 }

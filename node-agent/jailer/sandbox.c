@@ -14,9 +14,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 
-#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_MS     UINT64_C(1000000)
+#define NS_PER_SECOND UINT64_C(1000000000)
 
 /* As PROTO_REFUSED bears it. */
 #define LOCK_NETWORK "network"
@@ -294,6 +296,12 @@ static void refuse_dead(struct sandbox *sandbox, const siginfo_t *info)
     sandbox_refuse(sandbox, "process-1", &err);
 }
 
+/* Of the program; it was started. */
+static uint64_t deadline_ns(const struct sandbox *sandbox)
+{
+    return sandbox->started_ns + sandbox->timeout_ms * NS_PER_MS;
+}
+
 static void on_pidfd(uint32_t events, void *arg)
 {
     (void)events;
@@ -308,6 +316,8 @@ static void on_pidfd(uint32_t events, void *arg)
     if (sandbox->status.fd >= 0)
         on_status(EPOLLHUP, sandbox);
     read_exit_report(sandbox);
+    sandbox->facts.overdue =
+        sandbox->state == SANDBOX_RUNNING && sandbox->ended_ns >= deadline_ns(sandbox);
     if (sandbox->state == SANDBOX_CREATING && sandbox->facts.decided == 0)
         refuse_dead(sandbox, &info);
 
@@ -319,6 +329,7 @@ static void on_pidfd(uint32_t events, void *arg)
     notify_close(&sandbox->notify);
     sandbox->exit_fd = fd_close(sandbox->exit_fd);
     sandbox->lifeline_fd = fd_close(sandbox->lifeline_fd);
+    sandbox->backstop_fd = fd_close(sandbox->backstop_fd);
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
         sandbox->agent_fds[i] = fd_close(sandbox->agent_fds[i]);
     deadline_disarm(&jailer->deadlines, &sandbox->deadline);
@@ -368,6 +379,7 @@ static void adopt(struct sandbox *sandbox, struct launch *launch)
     sandbox->policy = launch->policy;
     sandbox->exit_fd = TAKE_FD(launch->exit_fd);
     sandbox->lifeline_fd = TAKE_FD(launch->lifeline_fd);
+    sandbox->backstop_fd = TAKE_FD(launch->backstop_fd);
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
         sandbox->agent_fds[i] = TAKE_FD(launch->agent_fds[i]);
 
@@ -490,6 +502,7 @@ static struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_cre
         .notify.source = EVENT_SOURCE_INIT,
         .exit_fd = -1,
         .lifeline_fd = -1,
+        .backstop_fd = -1,
         .agent_fds = {-1, -1, -1},
         .created_ns = clock_boottime_ns(),
         .timeout_ms = PROTO_START_WITHIN_MS,
@@ -533,8 +546,15 @@ void sandbox_start(struct sandbox *sandbox, uint32_t timeout_ms)
     sandbox->state = SANDBOX_RUNNING;
     sandbox->timeout_ms = timeout_ms;
     sandbox->started_ns = clock_boottime_ns();
-    deadline_arm(&sandbox->jailer->deadlines, &sandbox->deadline,
-                 sandbox->started_ns + timeout_ms * NS_PER_MS, on_deadline, sandbox);
+    deadline_arm(&sandbox->jailer->deadlines, &sandbox->deadline, deadline_ns(sandbox), on_deadline,
+                 sandbox);
+    /* It can't fail: the descriptor is a timer and the time is in range. */
+    uint64_t backstop_ns = deadline_ns(sandbox) + BACKSTOP_MS * NS_PER_MS;
+    const struct itimerspec spec = {
+        .it_value = {.tv_sec = (time_t)(backstop_ns / NS_PER_SECOND),
+                     .tv_nsec = (long)(backstop_ns % NS_PER_SECOND)},
+    };
+    (void)timerfd_settime(sandbox->backstop_fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
 void sandbox_forget_listener(struct sandbox *sandbox)

@@ -71,6 +71,7 @@ struct sandbox {
     const struct seccomp_policy *policy;
     int exit_fd;     /* read end of the exit pipe */
     int lifeline_fd; /* write end: closed by whatever ends the jailer */
+    int backstop_fd; /* the timer at which process 1 ends without us */
     int agent_fds[PROTO_CREATED_FDS];
     struct deadline deadline;
     uint64_t created_ns, taken_ns, ready_ns, started_ns, ended_ns;
@@ -93,7 +94,7 @@ int sandbox_create(struct jailer *jailer, const struct proto_create *create,
                    const struct sandbox_listener *listener, struct sandbox **ret_sandbox,
                    struct proto_refused *ret_refusal);
 
-/* Arms the deadline. In SANDBOX_READY only. */
+/* Arms the deadline, and the backstop behind it that process 1 keeps. In SANDBOX_READY only. */
 void sandbox_start(struct sandbox *sandbox, uint32_t timeout_ms);
 
 /* Ends it for that reason, unless its end has come or been decided already. */

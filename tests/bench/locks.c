@@ -168,7 +168,7 @@ static _Noreturn void process_1(struct jail *jail)
     if (clone(process_2, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, jail) < 0)
         _exit(1);
     const int keep[] = {spec->fds[JAIL_FD_STATUS], spec->fds[JAIL_FD_EXIT],
-                        spec->fds[JAIL_FD_LIFELINE]};
+                        spec->fds[JAIL_FD_LIFELINE], spec->fds[JAIL_FD_BACKSTOP]};
     since_ns = clock_monotonic_ns();
     if (descriptors_keep(STDIN_FILENO, keep, ARRAY_SIZE(keep), &err) < 0)
         give_up(record, &err);
@@ -200,8 +200,8 @@ static int open_ends(struct jail *jail, bool ready_network, struct error *err)
         return error_set_errno(err, errno, "make the status socket");
     jail->status_fd = pair[0];
     fds[JAIL_FD_STATUS] = pair[1];
-    static const enum jail_fd ends[] = {JAIL_FD_EXIT, JAIL_FD_LIFELINE, JAIL_FD_REQUEST,
-                                        JAIL_FD_STDOUT, JAIL_FD_STDERR};
+    static const enum jail_fd ends[] = {JAIL_FD_EXIT,    JAIL_FD_LIFELINE, JAIL_FD_BACKSTOP,
+                                        JAIL_FD_REQUEST, JAIL_FD_STDOUT,   JAIL_FD_STDERR};
     for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
         fds[ends[i]] = open("/dev/null", O_RDWR | O_CLOEXEC);
         if (fds[ends[i]] < 0)

@@ -61,12 +61,12 @@ def wait_until(condition, seconds=20):
         time.sleep(0.005)
 
 
-def start_family(jailer):
+def start_family(jailer, timeout_ms=50000):
     """A sandbox full of daemons; its id and the pipes' descriptors."""
     sandbox = jailer.connection.create()
     kind, fields, fds = jailer.connection.receive_about(sandbox)
     assert kind == protocol.CREATED, fields
-    jailer.connection.send(protocol.START, id=sandbox, timeout_ms=50000)
+    jailer.connection.send(protocol.START, id=sandbox, timeout_ms=timeout_ms)
     os.write(fds[0], protocol.encode_request(FAMILY))
     os.close(fds[0])
     os.set_blocking(fds[1], True)
@@ -108,6 +108,20 @@ class TestEnds(unittest.TestCase):
         self.assertGreaterEqual(result.finished["wall_us"], 700_000)
         self.assertLess(result.finished["wall_us"], 3_000_000 * PATIENCE)
         self.assertEqual(result.finished["timeout_ms"], 700)
+
+    def test_the_deadline_holds_while_the_jailer_is_stopped(self):
+        with new_jailer() as jailer:
+            sandbox, fds = start_family(jailer, timeout_ms=3000)
+            os.kill(jailer.process.pid, signal.SIGSTOP)
+            try:
+                wait_until(lambda: not processes_below(PARENT), 60)
+            finally:
+                os.kill(jailer.process.pid, signal.SIGCONT)
+            # What it finds when it wakes is an end by the deadline, whoever kept that.
+            kind, fields, _ = jailer.connection.receive_about(sandbox)
+            self.assertEqual((kind, fields["end"]), (protocol.FINISHED, protocol.END_DEADLINE))
+            for fd in fds:
+                os.close(fd)
 
     def test_deadline_of_a_stopped_program(self):
         self.run_to(protocol.END_DEADLINE, "import os; os.kill(os.getpid(), 19)", timeout_ms=400)

@@ -21,9 +21,11 @@ int wrap_loop_timer_arm(struct loop_timer *timer,
                         uint64_t delay_ms) __asm__("__wrap_loop_timer_arm");
 
 static uint64_t longest_delay_ms;
+static uint64_t last_delay_ms; /* as it was asked for */
 
 int wrap_loop_timer_arm(struct loop_timer *timer, uint64_t delay_ms)
 {
+    last_delay_ms = delay_ms;
     return real_loop_timer_arm(timer, delay_ms < longest_delay_ms ? delay_ms : longest_delay_ms);
 }
 
@@ -526,6 +528,21 @@ static void test_silence_at_the_end(void **state)
     assert_int_equal(test->finished, 1);
 }
 
+/* Until its deadline has passed, code that a silent jailer doesn't kill may be running. */
+static void test_a_kill_shortens_no_wait(void **state)
+{
+    struct test *test = *state;
+    test->on_kill = 0;
+    begin(test);
+    run_until(test, is_started);
+    last_delay_ms = 0;
+    run_kill(test->run, RUN_REASON_CANCELLED, "deleted");
+    assert_int_equal(last_delay_ms, 0);
+    fake_jailer_finished(&test->fake, ID, PROTO_END_KILLED, 0);
+    run_until(test, is_finished);
+    assert_int_equal(test->status.reason, RUN_REASON_CANCELLED);
+}
+
 static void test_free_kills(void **state)
 {
     struct test *test = *state;
@@ -592,6 +609,7 @@ int main(void)
         TEST(test_jailer_lost),
         TEST(test_silence_while_creating),
         TEST(test_silence_at_the_end),
+        TEST(test_a_kill_shortens_no_wait),
         TEST(test_free_kills),
         TEST(test_new_id),
         TEST(test_out_of_memory),

@@ -16,6 +16,11 @@ static const struct end_case cases[] = {
     {{.has_status = true, .wait_status = 9, .oom_kills = 1}, PROTO_END_OOM},
     {{.has_status = true, .wait_status = 0, .oom_kills = 1}, PROTO_END_OOM},
     {{.has_status = false, .oom_kills = 3}, PROTO_END_OOM},
+    /* Without a report, past the deadline, process 1 has ended for that. */
+    {{.overdue = true}, PROTO_END_DEADLINE},
+    {{.overdue = true, .has_status = true}, PROTO_END_EXITED},
+    {{.overdue = true, .oom_kills = 1}, PROTO_END_OOM},
+    {{.overdue = true, .decided = PROTO_END_KILLED}, PROTO_END_KILLED},
     /* What was decided first stands, whatever happened on the way out. */
     {{.decided = PROTO_END_OOM}, PROTO_END_OOM},
     {{.decided = PROTO_END_DEADLINE, .oom_kills = 1}, PROTO_END_DEADLINE},
