@@ -18,9 +18,11 @@
 #include "node-agent/agent/preconditions.h"
 #include "node-agent/agent/retained.h"
 #include "node-agent/agent/spool.h"
+#include "node-agent/agent/spool_watch.h"
 #include "node-agent/agent/status_writer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +53,7 @@ struct agent {
     struct event_recorder *events;
     struct jailer_client *jailer;
     struct spool *spool;
+    struct spool_watch *spool_watch;
     struct status_writer *writer;
     struct retained *retained;
     struct output_server *output;
@@ -105,6 +108,7 @@ static void on_changed(void *arg)
     /* Called while they are being made, too. */
     if (!agent->assignments)
         return;
+    spool_watch_look(agent->spool_watch);
     assignments_allocated(agent->assignments, &allocated);
     node_status_set_allocated(agent->node, &allocated);
     check_end(agent);
@@ -221,17 +225,50 @@ static void take_checks(struct agent *agent)
     }
 }
 
+static void tell_of_spool(struct agent *agent)
+{
+    const struct error *failure = spool_failure(agent->spool);
+    char message[MAX_ERROR_TEXT + 128];
+
+    if (!agent->node || agent->state != AGENT_WORKING || agent->unmet[0])
+        return;
+    if (!failure) {
+        node_status_set_ready(agent->node);
+        return;
+    }
+    (void)snprintf(message, sizeof(message),
+                   "No run is started until the spool can be written to: %s.", failure->text);
+    node_status_set_unready(agent->node, "SpoolNotWritable", message);
+}
+
+/* Other nodes are to have what this one can't start: first of all the controller hears of it. */
+static void on_spool_changed(const struct error *failure, void *arg)
+{
+    struct agent *agent = arg;
+
+    (void)failure;
+    tell_of_spool(agent);
+    if (agent->assignments)
+        assignments_spool_changed(agent->assignments);
+}
+
+/* A spool that can't be written to can be read: reporting what it holds is what makes room. */
 static int begin_results(struct agent *agent, struct error *err)
 {
     static const struct status_writer_hooks hooks = {.over = on_written};
     int r = spool_open(agent->options.spool_dir, &agent->spool, err);
 
     if (r == 0)
-        r = spool_enter(agent->spool, agent->instance, err);
+        r = spool_watch_new(agent->loop, agent->spool, on_spool_changed, agent, &agent->spool_watch,
+                            err);
     if (r == 0)
         r = status_writer_new(agent->client, agent->spool, &agent->metrics, &hooks, agent,
                               &agent->writer, err);
-    return r;
+    if (r < 0)
+        return r;
+    (void)spool_enter(agent->spool, agent->instance, err);
+    spool_watch_look(agent->spool_watch);
+    return 0;
 }
 
 /* Clients have to know where it is and by what certificate they know it. */
@@ -297,6 +334,8 @@ static void begin_node(struct agent *agent)
     describe_output(agent);
     if (agent->unmet[0])
         node_status_set_unready(agent->node, "PreconditionFailed", agent->unmet);
+    else if (spool_failure(agent->spool))
+        tell_of_spool(agent);
 }
 
 static void on_lease_renewed(bool first, bool lapsed, void *arg)
@@ -438,6 +477,8 @@ static const char *unready(const struct agent *agent)
         return "the agent is ending";
     if (agent->unmet[0])
         return agent->unmet;
+    if (spool_failure(agent->spool))
+        return spool_failure(agent->spool)->text;
     if (!agent->node)
         return "the node's lease has not been renewed yet";
     if (!agent->assignments)
@@ -545,6 +586,7 @@ void agent_free(struct agent *agent)
     node_status_free(agent->node);
     node_lease_free(agent->lease);
     status_writer_free(agent->writer);
+    spool_watch_free(agent->spool_watch);
     jailer_client_free(agent->jailer);
     spool_free(agent->spool);
     kube_client_free(agent->client);

@@ -8,6 +8,7 @@
 #include "node-agent/agent/agent_limits.h"
 #include "node-agent/agent/denied.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,8 +176,19 @@ static int on_before_start(struct run *run, struct error *err, void *arg)
     run_set_not_after(run, node_lease_not_after_ns(lease));
     make_record(assignment, &record);
     int r = spool_mark(assignment->owner->options.spool, &record, err);
-    if (r < 0)
+    /* Whoever has a mark may have been started: no second try. */
+    if (r == -EEXIST || r == -EINVAL)
         return r;
+    if (r < 0) {
+        log_event(LOG_LEVEL_WARN, "giving a run back that can't be marked as started",
+                  LOG_TEXT("namespace", assignment->target.name_space),
+                  LOG_TEXT("run", assignment->target.name),
+                  LOG_TEXT("sandbox", assignment->target.sandbox_id), LOG_TEXT("error", err->text));
+        run_set_not_after(run, ALREADY_OVER_NS);
+        /* That the node can't is told before the run is given back. */
+        assignment->owner->changed(assignment->owner->arg);
+        return 0;
+    }
     assignment->marked = true;
     begin_retaining(assignment);
     int64_t now_us = clock_realtime_us();

@@ -82,6 +82,7 @@ static bool fits(const struct assignments *assignments, const struct sandboxrun 
     const struct run_spec *spec = &object->spec;
 
     if (!hello || !spool_has_room(assignments->options.spool) ||
+        spool_failure(assignments->options.spool) ||
         !node_lease_is_fresh(assignments->options.lease))
         return false;
     /* What fits on no day is for the jailer to refuse, with its reason. */
@@ -107,7 +108,8 @@ static void gather(const struct assignments *assignments, const struct sighting 
         .spooled = writing,
         .marked = !writing && spool_has(assignments->options.spool, id),
         .draining = assignments->draining,
-        .can_hold = assignments->held_count < MAX_HELD_RUNS,
+        .can_hold =
+            assignments->held_count < MAX_HELD_RUNS && !spool_failure(assignments->options.spool),
         .state = assignment ? assignment->state : ASSIGNMENT_UNSEEN,
     };
 }
@@ -358,6 +360,13 @@ void assignments_written(struct assignments *assignments, const struct status_ta
 void assignments_renewed(struct assignments *assignments, bool lapsed)
 {
     while (lapsed && assignments->held)
+        assignment_give_back(assignments->held);
+    assignments_start_held(assignments);
+}
+
+void assignments_spool_changed(struct assignments *assignments)
+{
+    while (spool_failure(assignments->options.spool) && assignments->held)
         assignment_give_back(assignments->held);
     assignments_start_held(assignments);
 }

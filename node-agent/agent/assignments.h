@@ -51,6 +51,9 @@ void assignments_written(struct assignments *assignments, const struct status_ta
  * the controller may be about to end it. */
 void assignments_renewed(struct assignments *assignments, bool lapsed);
 
+/* The spool can be written to, or not: starts what is held, or gives it back for others to run. */
+void assignments_spool_changed(struct assignments *assignments);
+
 /* Starts nothing from now on, and gives back what hasn't been started. */
 void assignments_drain(struct assignments *assignments);
 

@@ -59,7 +59,10 @@
  *                         back, the node is not ready, the agent exits with 1 and is started anew
  *   the API server        nothing new starts, runs go on, results wait in the spool, the watch
  *                         comes back by itself
- *   the machine           as the agent; a result of the last seconds may be lost, and counts as one
+ *   the disk              full, say: what can't be marked is given back, the node is not ready
+ * until a write succeeds, results go to the API server all the same. An agent that starts so
+ * reports what the spool holds, which makes room the machine           as the agent; a result of
+ * the last seconds may be lost, and counts as one
  *
  * An agent whose Lease another one of the node has taken ends with 1, and its sandboxes with it.
  *

@@ -266,6 +266,27 @@ void node_status_set_unready(struct node_status *status, const char *reason, con
     go_on(status);
 }
 
+static void describe_ready(struct sandboxnode *node)
+{
+    bool before = node->ready;
+
+    node->ready = node->runtime_count > 0;
+    (void)snprintf(node->ready_reason, sizeof(node->ready_reason), "%s",
+                   node->ready ? "JailerReady" : "NoRuntime");
+    (void)snprintf(node->ready_message, sizeof(node->ready_message), "%s",
+                   node->ready ? "The node takes runs." : "The jailer has found no runtime.");
+    if (node->ready != before || node->ready_since_us == 0)
+        node->ready_since_us = clock_realtime_us();
+}
+
+void node_status_set_ready(struct node_status *status)
+{
+    describe_ready(&status->node);
+    status->dirty = true;
+    status->urgent = true;
+    go_on(status);
+}
+
 bool node_status_is_written(const struct node_status *status)
 {
     return status->known && !status->dirty && !status->call;
@@ -289,12 +310,7 @@ static void fill(struct sandboxnode *node, const char *node_name, const char *in
         (void)snprintf(runtime->version, sizeof(runtime->version), "%s",
                        hello->runtimes[i].version);
     }
-    node->ready = node->runtime_count > 0;
-    (void)snprintf(node->ready_reason, sizeof(node->ready_reason), "%s",
-                   node->ready ? "JailerReady" : "NoRuntime");
-    (void)snprintf(node->ready_message, sizeof(node->ready_message), "%s",
-                   node->ready ? "The node takes runs." : "The jailer has found no runtime.");
-    node->ready_since_us = clock_realtime_us();
+    describe_ready(node);
 }
 
 int node_status_new(struct kube_client *client, const char *node_name, const char *instance,

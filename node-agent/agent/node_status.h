@@ -31,5 +31,8 @@ int node_status_set_output(struct node_status *status, const struct node_output 
 /* reason is one CamelCase word. */
 void node_status_set_unready(struct node_status *status, const char *reason, const char *message);
 
+/* Takes that back. */
+void node_status_set_ready(struct node_status *status);
+
 /* True if the API server has what the status should be. */
 bool node_status_is_written(const struct node_status *status);

@@ -21,6 +21,7 @@
 #define ENTRY_PREFIX   "run-"
 #define HALF_PREFIX    "new-" /* not yet renamed */
 #define INSTANCES_FILE "instances"
+#define PROBE_FILE     HALF_PREFIX "probe" /* swept like a half result */
 #define ID_SIZE        40
 #define NAME_SIZE      (ID_SIZE + sizeof(ENTRY_PREFIX))
 
@@ -36,6 +37,8 @@ struct spool {
     uint64_t bytes;
     char instances[MAX_SPOOL_INSTANCES][ID_SIZE]; /* the oldest first */
     size_t instance_count;
+    bool absent;          /* the list on disk lacks this start */
+    struct error failure; /* of the last write; code 0: it succeeded */
 };
 
 /* Ids go into file names, and come from file names. */
@@ -226,17 +229,65 @@ int spool_open(const char *dir, struct spool **ret_spool, struct error *err)
     return 0;
 }
 
-int spool_enter(struct spool *spool, const char *instance, struct error *err)
+/* What was written, or not, about one thing in the spool. */
+static int conclude(struct spool *spool, int result, const char *what, struct error *err)
+{
+    if (result == 0)
+        return 0;
+    /* What is there already says nothing about the disk. */
+    if (result != -EEXIST)
+        (void)error_set_errno(&spool->failure, -result, "%s", what);
+    return error_set_errno(err, -result, "%s", what);
+}
+
+static int write_instances(struct spool *spool)
 {
     cleanup_buf struct buf text = BUF_INIT(MAX_SPOOL_INSTANCES * ID_SIZE);
     int r = 0;
 
-    add_instance(spool, instance);
     for (size_t i = 0; r == 0 && i < spool->instance_count; i++)
         r = buf_printf(&text, "%s\n", spool->instances[i]);
     if (r == 0)
         r = fd_write_file_durable(spool->dir, INSTANCES_FILE, text.data, text.len, 0600);
-    return r < 0 ? error_set_errno(err, -r, "can't write to the spool") : 0;
+    spool->absent = r < 0;
+    return r;
+}
+
+int spool_enter(struct spool *spool, const char *instance, struct error *err)
+{
+    add_instance(spool, instance);
+    return conclude(spool, write_instances(spool), "can't write to the spool", err);
+}
+
+const struct error *spool_failure(const struct spool *spool)
+{
+    return spool->failure.code ? &spool->failure : NULL;
+}
+
+static int reserve(struct spool *spool)
+{
+    (void)unlinkat(spool->dir, PROBE_FILE, 0);
+    cleanup_close int fd =
+        openat(spool->dir, PROBE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return -errno;
+    int r = -posix_fallocate(fd, 0, MAX_SPOOL_FILE);
+    if (r == 0 && fsync(fd) < 0)
+        r = -errno;
+    (void)unlinkat(spool->dir, PROBE_FILE, 0);
+    return r;
+}
+
+int spool_probe(struct spool *spool, struct error *err)
+{
+    int r = reserve(spool);
+
+    if (r == 0 && spool->absent)
+        r = write_instances(spool);
+    if (r == 0)
+        spool->failure = (struct error){0};
+    return conclude(spool, r, "can't write to the spool", err);
 }
 
 bool spool_knows_instance(const struct spool *spool, const char *instance)
@@ -304,13 +355,13 @@ int spool_mark(struct spool *spool, const struct spool_record *record, struct er
     if (r < 0)
         return r;
     make_name(name, ENTRY_PREFIX, record->sandbox_id);
-    r = write_new(spool->dir, name, &text, true);
+    r = spool->absent ? -spool->failure.code : write_new(spool->dir, name, &text, true);
     if (r == 0) {
         r = add(spool, record->sandbox_id, text.len);
         if (r < 0)
             (void)unlinkat(spool->dir, name, 0);
     }
-    return r < 0 ? error_set_errno(err, -r, "can't mark the run as started in the spool") : 0;
+    return conclude(spool, r, "can't mark the run as started in the spool", err);
 }
 
 int spool_store(struct spool *spool, const struct spool_record *record, struct error *err)
@@ -335,7 +386,7 @@ int spool_store(struct spool *spool, const struct spool_record *record, struct e
         (void)unlinkat(spool->dir, half, 0);
     }
     if (r < 0)
-        return error_set_errno(err, -r, "can't keep the result in the spool");
+        return conclude(spool, r, "can't keep the result in the spool", err);
     spool->bytes += text.len - entry->bytes;
     entry->bytes = text.len;
     return 0;

@@ -16,6 +16,9 @@
  * A mark is durable before the code starts, so that no crash, of the machine neither, makes it
  * start twice. A result replaces its mark without waiting for the disk: it survives the agent; if
  * the machine crashes within seconds the mark is what is found, and the run counts as lost.
+ *
+ * A write that fails, on a full disk say, makes the spool unwritable until a probe succeeds. What
+ * it holds can be read and removed all the while.
  */
 struct spool;
 
@@ -36,7 +39,8 @@ void spool_record_done(struct spool_record *record);
 int spool_open(const char *dir, struct spool **ret_spool, struct error *err);
 void spool_free(struct spool *spool);
 
-/* Adds this start of the agent, durably. */
+/* Adds this start of the agent, durably. Where that fails the spool is unwritable, and the probe
+ * that succeeds makes up for it. */
 int spool_enter(struct spool *spool, const char *instance, struct error *err);
 
 /* True if an agent of this instance has used this spool: then what it has not marked it has not
@@ -49,10 +53,17 @@ size_t spool_count(const struct spool *spool);
 /* False: no further run may be started until some results are gone. */
 bool spool_has_room(const struct spool *spool);
 
+/* Why the last write failed; NULL: it can be written to. */
+const struct error *spool_failure(const struct spool *spool);
+
+/* Tries to write as much as a result may need, and what spool_enter() could not. */
+int spool_probe(struct spool *spool, struct error *err);
+
 /* Calls fn for every sandbox id; fn may remove that one. */
 void spool_each(struct spool *spool, void (*fn)(const char *sandbox_id, void *arg), void *arg);
 
-/* Writes the mark and waits for the disk. -EEXIST if the sandbox has one already. */
+/* Writes the mark and waits for the disk. -EEXIST if the sandbox has one already. After any other
+ * failure there is none. */
 int spool_mark(struct spool *spool, const struct spool_record *record, struct error *err);
 
 /* Replaces the mark by the result. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/agent_kube/full_disk.h"
 #include "tests/unit/common/cmocka_setup.h"
 
 #include "common/cleanup.h"
@@ -277,6 +278,62 @@ static void test_a_directory_that_is_not_ours(void **state)
     assert_non_null(strstr(err.text, "none"));
 }
 
+static void test_a_full_disk(void **state)
+{
+    (void)state;
+    struct spool_record record = record_of(ID_A);
+    struct spool_record other = record_of(ID_B);
+    struct spool *spool = open_spool();
+    struct error err = {0};
+
+    assert_null(spool_failure(spool));
+    assert_int_equal(spool_mark(spool, &record, &err), 0);
+    full_disk = true;
+    assert_int_equal(spool_mark(spool, &other, &err), -ENOSPC);
+    assert_false(spool_has(spool, ID_B));
+    assert_int_equal(files(false), 1);
+    assert_non_null(strstr(spool_failure(spool)->text, "No space left on device"));
+    assert_int_equal(spool_probe(spool, &err), -ENOSPC);
+    /* The mark stays where the result has no room. */
+    record.has_result = true;
+    record.status.phase = RUN_PHASE_SUCCEEDED;
+    assert_int_equal(spool_store(spool, &record, &err), -ENOSPC);
+    assert_true(spool_has(spool, ID_A));
+    spool_remove(spool, ID_A);
+    assert_int_equal(files(false), 0);
+    full_disk = false;
+    /* Nothing but a probe says that it is over. */
+    assert_non_null(spool_failure(spool));
+    assert_int_equal(spool_probe(spool, &err), 0);
+    assert_null(spool_failure(spool));
+    assert_int_equal(files(false), 0);
+    assert_int_equal(spool_mark(spool, &other, &err), 0);
+    /* A mark that is there already says nothing about the disk. */
+    assert_int_equal(spool_mark(spool, &other, &err), -EEXIST);
+    assert_null(spool_failure(spool));
+    spool_free(spool);
+}
+
+/* What this start has marked must be known to the next one. */
+static void test_entered_later(void **state)
+{
+    (void)state;
+    struct spool_record record = record_of(ID_A);
+    struct spool *spool = open_spool();
+    struct error err = {0};
+
+    full_disk = true;
+    assert_int_equal(spool_enter(spool, "i-1", &err), -ENOSPC);
+    full_disk = false;
+    assert_int_equal(spool_mark(spool, &record, &err), -ENOSPC);
+    assert_int_equal(spool_probe(spool, &err), 0);
+    assert_int_equal(spool_mark(spool, &record, &err), 0);
+    spool_free(spool);
+    spool = open_spool();
+    assert_true(spool_knows_instance(spool, "i-1"));
+    spool_free(spool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +345,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_rubbish_in_the_directory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ids_stay_in_the_directory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_full_disk, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_entered_later, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_directory_that_is_not_ours, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "common/error.h"
+#include "common/loop.h"
+#include "node-agent/agent/spool.h"
+
+/*
+ * Whether the spool can be written to: told when a write has failed, it tries again and again, and
+ * says when the disk takes something.
+ */
+struct spool_watch;
+
+/* failure: why it can't be written to; NULL: it can again. */
+typedef void (*spool_watch_fn)(const struct error *failure, void *arg);
+
+int spool_watch_new(struct loop *loop, struct spool *spool, spool_watch_fn changed, void *arg,
+                    struct spool_watch **ret_watch, struct error *err);
+void spool_watch_free(struct spool_watch *watch);
+
+/* To be called after writes. */
+void spool_watch_look(struct spool_watch *watch);
