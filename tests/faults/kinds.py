@@ -3,13 +3,14 @@
 
 import dataclasses
 
-from world import LOST_S, SILENT_S
+from world import ACTIVE, CONTROLLERS, LOST_S, SILENT_S, STANDBY, TAKEN_OVER_S
 
 # Long is longer than any time by which something is given up; for what is between controller and
 # API server or behind it there is none but the heartbeat's.
 SHORT_S = (0.8, 2.0)
 LONG_S = (LOST_S + 0.5, LOST_S + 1.5)
 PAST_LEASE_S = (SILENT_S + 0.5, SILENT_S + 2.0)
+PAST_LEAD_S = (TAKEN_OVER_S + 1.0, TAKEN_OVER_S + 2.5)  # another one leads meanwhile
 DOWN_S = (0.0, 0.8)
 
 
@@ -17,7 +18,7 @@ DOWN_S = (0.0, 0.8)
 class Kind:
     name: str
     seconds: tuple
-    begin: object  # called with the world, the target's name, and for how long
+    begin: object  # called with the world, the name of the part, and for how long
     end: object
     target: str | None = None  # None: one of the nodes
     losses: tuple = ()  # reasons that runs of that node may have then
@@ -40,16 +41,18 @@ class Fault:
     target: str
     at_s: float  # after the begin of its round
     for_s: float
+    part: str | None = None  # what it befell
 
     def __str__(self):
         where = f" ({self.target})" if self.kind.of_node else ""
         return f"{self.kind.name}{where} at {self.at_s:.2f} s for {self.for_s:.2f} s"
 
     def begin(self, world):
-        self.kind.begin(world, self.target, self.for_s)
+        self.part = world.find(self.target)
+        self.kind.begin(world, self.part, self.for_s)
 
     def end(self, world):
-        self.kind.end(world, self.target)
+        self.kind.end(world, self.part)
 
 
 def _kill(suffix=""):
@@ -62,18 +65,24 @@ def _pause(suffix=""):
             lambda world, target: world.parts[target + suffix].resume())
 
 
-def _cut(near, to, back):
-    """Of what the part (None: the node) sends to the API server, and of what that sends to it."""
-    def pairs(target):
-        place = near or target
+def _kill_all(*names):
+    def begin(world, _, for_s):
+        for name in names:
+            world.parts[name].kill(for_s)
+    return begin, lambda world, target: None
+
+
+def _cut(to, back):
+    """Of what the part sends to the API server, and of what that sends to it."""
+    def pairs(place):
         return ([(place, "apiserver")] if to else []) + ([("apiserver", place)] if back else [])
 
-    def begin(world, target, _):
-        for pair in pairs(target):
+    def begin(world, place, _):
+        for pair in pairs(place):
             world.hub.cut(*pair)
 
-    def end(world, target):
-        for pair in pairs(target):
+    def end(world, place):
+        for pair in pairs(place):
             world.hub.mend(*pair)
     return begin, end
 
@@ -94,31 +103,34 @@ SILENT = ("NodeLost", "AgentRestarted")
 
 
 def _ends():
-    for name in ("controller", "apiserver", "etcd"):
+    for name in (ACTIVE, STANDBY):
+        yield Kind(f"kill {name} controller", DOWN_S, *_kill(), name)
+    yield Kind("kill both controllers", DOWN_S, *_kill_all(*CONTROLLERS), CONTROLLERS[0])
+    for name in ("apiserver", "etcd"):
         yield Kind(f"kill {name}", DOWN_S, *_kill(), name)
     yield Kind("kill agent", DOWN_S, *_kill("-agent"), None, LOST_AGENT)
     yield Kind("kill agent, for long", LONG_S, *_kill("-agent"), None, SILENT)
-    yield Kind("kill agent that is cut off", SHORT_S, *_then_kill(*_cut(None, True, True)), None,
-               SILENT)
+    yield Kind("kill agent that is cut off", SHORT_S, *_then_kill(*_cut(True, True)), None, SILENT)
     yield Kind("kill agent that is stopped", SHORT_S, *_then_kill(*_pause("-agent")), None, SILENT)
     yield Kind("kill jailer", DOWN_S, *_kill("-jailer"), None, LOST_JAILER)
 
 
 def _pauses():
-    yield Kind("stop controller", PAST_LEASE_S, *_pause(), "controller")
+    for name in (ACTIVE, STANDBY):
+        yield Kind(f"stop {name} controller", PAST_LEAD_S, *_pause(), name)
+    yield Kind("stop active controller, for a moment", SHORT_S, *_pause(), ACTIVE)
     yield Kind("stop agent", SHORT_S, *_pause("-agent"), None, SILENT)
     yield Kind("stop agent, for long", LONG_S, *_pause("-agent"), None, SILENT)
     yield Kind("stop jailer", SHORT_S, *_pause("-jailer"))
 
 
 def _cuts():
-    for part, long_s, losses in ((None, LONG_S, SILENT),
-                                 ("controller", PAST_LEASE_S, ()),
-                                 ("etcd", PAST_LEASE_S, ())):
-        word = part or "agent"
+    for word, part, long_s, losses in (("agent", None, LONG_S, SILENT),
+                                       ("active controller", ACTIVE, PAST_LEAD_S, ()),
+                                       ("etcd", "etcd", PAST_LEASE_S, ())):
         for direction, to, back in DIRECTIONS:
             name = f"cut {direction} {word}"
-            cut = _cut(part, to, back)
+            cut = _cut(to, back)
             yield Kind(name, SHORT_S, *cut, part, losses)
             yield Kind(f"{name}, for long", long_s, *cut, part, losses, f"cut {word}")
 

@@ -6,6 +6,7 @@ may set. The test shares the API server's namespace.
 """
 
 import contextlib
+import http.client
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import threading
 import time
 
 from helpers.cgroup_tree import sandboxes_below
-from helpers.cluster import (NAMESPACE, RUNTIMES, Cluster, Node, Process, reach_by,
+from helpers.cluster import (NAMESPACE, RUNTIMES, UID, Cluster, Node, Process, http_get, reach_by,
                              wait_until)
 from helpers.controlplane import ControlPlane, Etcd
 from helpers.rawapi import RawApi
@@ -27,6 +28,9 @@ FIRST_UID = 2_100_300_000
 JAILER_OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", str(FIRST_UID), "--max-runs", "16",
                   "--cpu-capacity", "16", "--memory-capacity", "4Gi")
 NODES = ("node-a", "node-b", "node-c")
+CONTROLLERS = ("controller-a", "controller-b")
+# Which of them a fault means: the one that leads when it begins, or the other one.
+ACTIVE, STANDBY = "active", "standby"
 
 # A node is silent after 3 s, and starts nothing 1.5 s after its last renewal. Runs have a timeout
 # of 3 s, so that a node that stays silent counts as lost 1.5 + 3 + 5 s after its last renewal.
@@ -34,7 +38,13 @@ TIMES = ("--lease-duration", "3s", "--lease-renew-interval", "1s")
 SILENT_S, TIMEOUT_S = 3.0, 3
 LOST_S = 1.5 + TIMEOUT_S + 5.0
 
-ETCD_PORT = 2379
+# A controller that can't renew stops writing after 2 s, and another one leads 3.5 s after the last
+# renewal that it saw.
+ELECTION = ("--leader-elect-lease-duration", "3s", "--leader-elect-renew-deadline", "2s",
+            "--leader-elect-retry-period", "500ms")
+TAKEN_OVER_S = 3.5
+
+ETCD_PORT, HEALTH_PORT = 2379, 8080
 TEND_EVERY_S = 0.02
 
 
@@ -170,7 +180,8 @@ class World(Cluster):
                          ("nsenter", f"--net=/proc/{etcd_place.pid}/ns/net", "--"))
         self.plane = ControlPlane(directory, args=("--etcd", url, "--address",
                                                    self.api_place.address))
-        self.controller_place = self.hub.join("controller")
+        self.kubeconfigs = {}  # of the controllers
+        self.leads = CONTROLLERS[0]  # as far as it is known
         # Beside the runtimes of the build, so that links to them are possible.
         self.marks = Marks(os.path.join(self.beside_runtimes(), "runtimes"))
         self.spools = Spools()
@@ -184,12 +195,11 @@ class World(Cluster):
         return self.scratch
 
     def start(self):
+        self.add_part(ServerPart("etcd", self.etcd))
+        self.add_part(ServerPart("apiserver", self.plane))
         self.etcd.start()
         super().start(nodes=())
         self.api = RawApi(self.plane, timeout_s=2)
-        self.add_part(ServerPart("etcd", self.etcd))
-        self.add_part(ServerPart("apiserver", self.plane))
-        self.parts["controller"].process = self.controller
         for name in NODES:
             node = FaultNode(self, name)
             self.nodes.append(node)
@@ -205,17 +215,41 @@ class World(Cluster):
     def add_part(self, part):
         self.parts[part.name] = part
 
-    def new_controller(self):
-        return Process("controller",
-                       [self.program("sandboxrun-controller"), "--kubeconfig",
-                        self.controller_kubeconfig, "--lease-namespace", NAMESPACE, *TIMES],
-                       self.dir, unprivileged=True, network=self.controller_place.pid)
-
     def start_controller(self, *_):
-        reach_by(self.controller_kubeconfig, self.plane.server, self.api_place.address,
-                 self.plane.port)
-        self.add_part(Part("controller", self.new_controller))
-        self.controller = self.new_controller()
+        """Both, each with a place and a token of its own."""
+        for name in CONTROLLERS:
+            path = os.path.join(self.dir, f"{name}.kubeconfig")
+            self.plane.service_account_kubeconfig(f"{NAMESPACE}/sandboxrun-controller", path,
+                                                  node=name)
+            os.chown(path, UID, UID)
+            reach_by(path, self.plane.server, self.api_place.address, self.plane.port)
+            self.kubeconfigs[name] = path
+            self.hub.join(name)
+            self.add_part(Part(name, lambda name=name: self.new_controller(name)))
+
+    def new_controller(self, name, *_):
+        place = self.hub.places[name]
+        return Process(name,
+                       [self.program("sandboxrun-controller"), "--kubeconfig",
+                        self.kubeconfigs[name], "--lease-namespace", NAMESPACE,
+                        "--health-address", f"{place.address}:{HEALTH_PORT}", *TIMES, *ELECTION],
+                       self.dir, unprivileged=True, network=place.pid)
+
+    def find(self, target):
+        """The part that a fault of this target befalls now."""
+        if target not in (ACTIVE, STANDBY):
+            return target
+        # If none tells that it leads, another fault has just ended; who led before may do.
+        self.leads = next((name for name in CONTROLLERS if self.is_leading(name)), self.leads)
+        others = [name for name in CONTROLLERS if name != self.leads]
+        return self.leads if target == ACTIVE else others[0]
+
+    def is_leading(self, name):
+        address = self.hub.places[name].address
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            text = http_get(f"http://{address}:{HEALTH_PORT}/metrics", timeout=0.3)[1]
+            return "\nsandboxrun_controller_leader 1\n" in text
+        return False
 
     def all_alive(self):
         for part in self.parts.values():
@@ -223,12 +257,13 @@ class World(Cluster):
         return all(part.alive() for part in self.parts.values())
 
     def stop(self):
-        # The nodes first: an agent that is told to end writes what it has to an API server.
+        # The nodes first: an agent that is told to end writes what it has to an API server, and a
+        # controller gives its Lease back.
         for part in reversed(self.parts.values()):
             part.stop()
         self.plane.kill()
         self.etcd.kill()
-        self.controller, self.nodes = None, []
+        self.nodes = []
         self.spools.close()
         self.marks.close()
         os.rmdir(self.scratch)
