@@ -13,6 +13,7 @@
 #include "controller/heartbeats.h"
 #include "controller/leader.h"
 #include "controller/patch.h"
+#include "controller/wait_clock.h"
 #include "controller/write.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ struct controller {
     struct heartbeats heartbeats;
     struct nodes nodes;
     struct runs runs;
+    struct wait_clock waits;
     struct plan plan;
     struct controller_metrics metrics;
     struct reflector *reflectors[WATCHED_COUNT];
@@ -68,6 +70,19 @@ static int64_t steady_now(struct controller *controller)
     return heartbeats_now(&controller->heartbeats, healthy);
 }
 
+/* The time by which waits are counted. */
+static int64_t now_us(const struct controller *controller)
+{
+    return wait_clock_now_us(&controller->waits, clock_monotonic_ns());
+}
+
+/* Before anything is seen that has a wait: by then the API server has answered. */
+static void set_wait_clock(struct controller *controller)
+{
+    wait_clock_set(&controller->waits, kube_client_server_time_us(controller->client),
+                   clock_realtime_us(), clock_monotonic_ns());
+}
+
 /* However much changes in a turn of the loop, one plan is made of it. */
 static void plan_soon(void *arg)
 {
@@ -97,7 +112,8 @@ static void write_answered(const struct kube_response *response, void *arg)
                                    ? WRITE_SETTLED
                                    : WRITE_FAILED;
     if (run && strcmp(run->facts.uid, write->uid) == 0)
-        runs_end_write(&controller->runs, run, write->version, result, clock_realtime_us());
+        runs_end_write(&controller->runs, run, write->version, result, now_us(controller));
+    write->waited_us = now_us(controller) - write->queued_us;
     write_report(write, outcome, response, &controller->metrics, controller->events);
     write_unlink(write);
     write_free(write);
@@ -144,7 +160,7 @@ static void perform(struct controller *controller, const struct action *action)
                   LOG_TEXT("run", action->run->facts.name), LOG_TEXT("uid", action->run->facts.uid),
                   LOG_TEXT("error", err.text));
         runs_end_write(&controller->runs, action->run, action->run->facts.resource_version,
-                       WRITE_FAILED, clock_realtime_us());
+                       WRITE_FAILED, now_us(controller));
         if (write)
             write_free(write);
         plan_soon(controller);
@@ -187,7 +203,7 @@ static void plan_now(void *arg)
     const struct plan_input input = {
         .runs = &controller->runs,
         .nodes = &controller->nodes,
-        .now_us = clock_realtime_us(),
+        .now_us = now_us(controller),
         .steady_us = steady_us,
         .led_since_us = controller->heartbeats.led_since_us,
         .times = controller->heartbeats.times,
@@ -209,11 +225,13 @@ static void plan_now(void *arg)
 static void run_changed(const cJSON *object, size_t bytes, void *arg)
 {
     struct controller *controller = arg;
-    int64_t now_us = clock_realtime_us(), total_us;
+    int64_t total_us;
     struct run_digest *run;
     struct error err = {0};
-    if (runs_upsert(&controller->runs, object, bytes, now_us, &run, &err) == 0) {
-        total_us = run_take_total_us(run, now_us);
+    set_wait_clock(controller);
+    int64_t seen_us = now_us(controller);
+    if (runs_upsert(&controller->runs, object, bytes, seen_us, &run, &err) == 0) {
+        total_us = run_take_total_us(run, seen_us);
         /* Who stands by sees the same ends: one of all controllers counts them. */
         if (total_us >= 0 && leader_leads(controller->leader))
             metric_observe(&controller->metrics.total_seconds, 0, (double)total_us / 1e6);
@@ -324,6 +342,9 @@ static void mark_synced(struct controller *controller, enum watched watched)
 
 static void runs_synced(void *arg)
 {
+    struct controller *controller = arg;
+    set_wait_clock(controller);
+    controller->runs.listed = true;
     mark_synced(arg, WATCHED_RUNS);
 }
 
@@ -360,7 +381,7 @@ static void ended_to_lead(void *arg)
         kube_call_cancel(write->call);
         if (run && strcmp(run->facts.uid, write->uid) == 0)
             runs_end_write(&controller->runs, run, write->version, WRITE_FAILED,
-                           clock_realtime_us());
+                           now_us(controller));
         write_unlink(write);
         write_free(write);
     }

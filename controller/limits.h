@@ -11,9 +11,9 @@
 #define MAX_PLACEMENT_KEY     16384 /* of a lane; larger than what the API takes */
 #define MAX_QUEUE_STEPS       64 /* to a run's place in line from either end; then it is sorted */
 #define MAX_RUN_MEMORY        (1ull << 44) /* of an assigned run; beyond it is counted as so much */
-#define MAX_NODE_LABELS       256   /* of one core Node; a node with more takes no new work */
-#define MAX_LEASE_ASKS        16    /* reads of Leases under way; the others' runs wait a little */
-#define MAX_TIMER_MS          60000 /* the wall clock may be set meanwhile */
+#define MAX_NODE_LABELS       256 /* of one core Node; a node with more takes no new work */
+#define MAX_LEASE_ASKS        16  /* reads of Leases under way; the others' runs wait a little */
+#define MAX_TIMER_MS          60000
 #define MAX_OPTION_RUNS       1000000 /* of the flags that bound a number of runs */
 
 #define WAITING_AFTER_US  2000000  /* a run that waits longer is told why */

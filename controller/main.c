@@ -49,6 +49,13 @@
  * over (lease_times.h), its Lease is read once more from the API server itself: only if that shows
  * no change either do its runs end as NodeLost.
  *
+ * Waits. How long a run has waited, or has been over, is counted by the monotonic clock from when
+ * it was first seen so. Only what was there before this controller has a past that nobody here saw:
+ * it is read off the dates that the API server gave the object, against that server's own clock,
+ * which its answers tell (wait_clock.h). A node's date counts only between those. So nobody's clock
+ * that is wrong, or is set, ends a wait early or late, and a standby that takes over goes on
+ * counting.
+ *
  * plan.c and scheduler.c decide, without I/O. What they decide is accounted for at once, so that
  * the next decision counts it, and sent by controller.c. A claim is one merge patch on the status:
  * phase, node, the instance of the node's agent, and a sandbox id that never was before. It carries

@@ -140,7 +140,7 @@ static void fail_lost(struct planner *p, struct run_digest *run, enum loss_verdi
 }
 
 /* The lease clock may stand still: then the next look finds that it was too early. */
-static int64_t steady_to_wall(const struct planner *p, int64_t steady_us)
+static int64_t steady_to_now(const struct planner *p, int64_t steady_us)
 {
     int64_t wait_us = steady_us - p->in->steady_us;
     return steady_us == INT64_MAX
@@ -176,7 +176,7 @@ static int64_t plan_assigned(struct planner *p, struct run_digest *run)
         node->heartbeat.ask = p->in->nodes->asks = true;
     else if (verdict != LOSS_NONE)
         fail_lost(p, run, verdict);
-    return steady_to_wall(p, again_us);
+    return steady_to_now(p, again_us);
 }
 
 static int64_t plan_finished(struct planner *p, struct run_digest *run)

@@ -34,7 +34,7 @@ struct action {
 struct plan_input {
     struct runs *runs;
     struct nodes *nodes;
-    int64_t now_us;           /* wall clock, microseconds since 1970 */
+    int64_t now_us;           /* by the wait clock (wait_clock.h) */
     int64_t steady_us;        /* lease clock (lease_clock.h), for what others' silence means */
     int64_t led_since_us;     /* by it; silence from before doesn't count as loss; 0: all does */
     struct lease_times times; /* of heartbeats */

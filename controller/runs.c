@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/runs.h"
 
+#include "controller/wait_clock.h"
+
 #include "controller/limits.h"
 
 #include <errno.h>
@@ -8,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-
-/* creationTimestamp has whole seconds, cut off: counted from its end nothing is too early. */
-#define CREATION_GRANULARITY_US 999999
 
 void runs_init(struct runs *runs, struct nodes *nodes)
 {
@@ -223,21 +222,25 @@ static struct run_digest *new_run(struct runs *runs, const struct run_facts *fac
     return run;
 }
 
-/* A wait that a giving back interrupted begins anew; any other began with the object. */
-static void set_times(struct run_digest *run, enum run_phase before, int64_t now_us)
+/* A wait that a giving back interrupted begins anew. What is new here begins now, whatever clocks
+ * say; only of what was there before this controller the past is read off its dates. */
+static void set_times(const struct runs *runs, struct run_digest *run, enum run_phase before,
+                      int64_t now_us)
 {
     const struct run_facts *facts = &run->facts;
+    const struct wait_dates dates = {
+        .created_us = facts->creation_us,
+        .completed_us = facts->completion_us,
+    };
     if (run->queued_us == 0) {
-        run->queued_us = earlier(facts->creation_us + CREATION_GRANULARITY_US, now_us);
+        run->queued_us = runs->listed ? now_us : wait_began_us(&dates, now_us);
         run->seen_us = run->queued_us;
         run->awaited = !run_phase_is_terminal(facts->phase);
     } else if (before != RUN_PHASE_PENDING && facts->phase == RUN_PHASE_PENDING) {
         run->queued_us = now_us;
     }
-    /* A node's clock may run ahead: its runs don't stay longer for it. */
     if (run_phase_is_terminal(facts->phase) && run->finished_us == 0)
-        run->finished_us =
-            facts->completion_us > 0 ? earlier(facts->completion_us, now_us) : now_us;
+        run->finished_us = runs->listed ? now_us : wait_ended_us(&dates, now_us);
 }
 
 static bool is_same_text(const char *a, const char *b)
@@ -260,7 +263,7 @@ static void take_facts(struct runs *runs, struct run_digest *run, struct run_fac
     run->settled = false;
     run->failures = 0;
     run->not_before_us = 0;
-    set_times(run, before, now_us);
+    set_times(runs, run, before, now_us);
     runs_touch(runs, run);
 }
 

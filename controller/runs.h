@@ -52,6 +52,7 @@ struct runs {
     struct run_digest *dirty;
     struct run_digest *unexplained;
     struct wakeups wakeups;
+    bool listed;     /* all that were there before this controller are known */
     uint64_t looked; /* the nodes' generation that the last plan knew */
     uint64_t next_sequence;
     unsigned int counts[RUN_PHASE_COUNT];

@@ -91,8 +91,7 @@ static void count_write(const struct write *write, enum write_outcome outcome,
     if (write->kind == ACTION_ASSIGN) {
         metric_observe(&metrics->assign_seconds, 0,
                        (double)(clock_monotonic_ns() - write->started_ns) / 1e9);
-        metric_observe(&metrics->queue_seconds, 0,
-                       (double)(clock_realtime_us() - write->queued_us) / 1e6);
+        metric_observe(&metrics->queue_seconds, 0, (double)write->waited_us / 1e6);
     } else if (write->kind == ACTION_FAIL) {
         controller_metrics_count_failed(metrics, write->reason);
     } else if (write->kind == ACTION_DELETE) {

@@ -24,6 +24,7 @@ struct write {
     char *node_name;
     char sandbox_id[40]; /* "": none yet */
     int64_t queued_us;
+    int64_t waited_us; /* once it has ended */
     uint64_t started_ns;
     struct write *prev, *next;
 };

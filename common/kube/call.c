@@ -125,6 +125,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *arg)
 
     if (call->state == CALL_DOOMED)
         return CURL_WRITEFUNC_ERROR;
+    server_clock_hear(call->clock, line, len, clock_monotonic_ns());
     if (len > 2 || line[0] == ' ')
         return len;
     (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);

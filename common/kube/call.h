@@ -3,6 +3,7 @@
 
 #include "common/buf.h"
 #include "common/kube/auth.h"
+#include "common/kube/server_clock.h"
 #include "common/kube/stream.h"
 
 #include <curl/curl.h>
@@ -49,6 +50,7 @@ struct kube_call {
     /* Of the attempt under way. */
     struct transport *transport;
     CURL *easy;
+    struct server_clock *clock; /* the client's */
     struct curl_slist *headers;
     struct curl_slist *connect_to;
     int status; /* 0 until the headers have come */

@@ -35,6 +35,7 @@ struct kube_client {
     struct kube_config config;
     struct auth auth;
     char *user_agent;
+    struct server_clock clock;
     struct transport *transport;              /* for new attempts; NULL until the first */
     struct transport *draining[MAX_DRAINING]; /* NULL: a free place */
     struct kube_call *calls[CALL_STATE_COUNT];
@@ -352,6 +353,7 @@ static struct kube_call *new_call(struct kube_client *client, const struct kube_
         return NULL;
     }
     call->client = client;
+    call->clock = &client->clock;
     call->arg = arg;
     call->state = CALL_WAITING;
     return call;
@@ -486,6 +488,11 @@ int kube_client_new(struct loop *loop, const struct kube_config *config, const c
     }
     *ret_client = client;
     return 0;
+}
+
+int64_t kube_client_server_time_us(const struct kube_client *client)
+{
+    return server_clock_now_us(&client->clock, clock_monotonic_ns());
 }
 
 struct loop *kube_client_loop(struct kube_client *client)

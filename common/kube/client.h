@@ -62,6 +62,10 @@ int kube_client_send(struct kube_client *client, const struct kube_request *requ
                      struct error *err);
 void kube_call_cancel(struct kube_call *call);
 
+/* What the API server's own clock shows (server_clock.h), microseconds since 1970; 0 before its
+ * first answer. */
+int64_t kube_client_server_time_us(const struct kube_client *client);
+
 /* The client's loop, for timers beside its calls. */
 struct loop *kube_client_loop(struct kube_client *client);
 

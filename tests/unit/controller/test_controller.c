@@ -360,6 +360,50 @@ static void test_end_alone(void **state)
     assert_int_equal(world->client.count, 0);
 }
 
+/* Lets time pass in which the API server accepts what is said of the one that waits. */
+static unsigned int pass_and_count_ends(struct world *world, unsigned int seconds)
+{
+    static unsigned int version = 1;
+    char text[16];
+    unsigned int ends = 0;
+    for (unsigned int i = 0; i < seconds; i++) {
+        pass(world, 1000);
+        for (unsigned int k = 0; k < world->client.count; k++) {
+            struct kube_call *call = &world->client.calls[k];
+            if (strcmp(call->method, "DELETE") == 0 || strstr(call->body, "QueueTimeout")) {
+                ends++;
+            } else if (call->fn) {
+                bool explains = strstr(call->path, "/waits/status");
+                answer(call, 200);
+                (void)snprintf(text, sizeof(text), "%u", ++version);
+                if (explains)
+                    watch_run("waits", text, ",'queueTimeoutSeconds':60", "");
+            }
+        }
+        if (ends > 0)
+            break;
+    }
+    return ends;
+}
+
+/* No wait ends early or late for a wall clock that is wrong, or is set, by hours. */
+static void test_clocks_that_are_set(void **state)
+{
+    struct world *world = *state;
+    static const int64_t hours[] = {-1, 2, -2, 5, -5};
+    wall_ahead_us = INT64_C(-3600000000);
+    sync_all();
+    watch_run("waits", "1", ",'queueTimeoutSeconds':60", "");
+    watch_run("over", "1", ",'ttlSecondsAfterFinished':60",
+              "'phase':'Failed','completionTime':'2020-01-01T00:00:00Z'");
+    for (size_t i = 0; i < ARRAY_SIZE(hours); i++) {
+        wall_ahead_us = hours[i] * INT64_C(3600000000);
+        assert_int_equal(pass_and_count_ends(world, 11), 0);
+    }
+    assert_int_equal(pass_and_count_ends(world, 10), 2);
+    wall_ahead_us = 0;
+}
+
 /* Objects that make no sense are left aside. */
 static void test_nonsense(void **state)
 {
@@ -378,7 +422,7 @@ static void test_end_with_calls_under_way(void **state)
     sync_all();
     watch_agent("i", 5);
     watch_run("r1", "1", "", "");
-    watch_run("r2", "1", "", "'phase':'Failed','completionTime':'2020-01-01T00:00:00Z'");
+    watch_run("r2", "1", ",'ttlSecondsAfterFinished':0", "'phase':'Failed'");
     turn(world);
     assert_int_equal(world->client.count, 2);
 }
@@ -404,6 +448,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nothing_is_lost_while_nobody_can_be_heard, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_end_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_clocks_that_are_set, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nonsense, setup, teardown),
         cmocka_unit_test_setup_teardown(test_end_with_calls_under_way, setup, teardown),
     };

@@ -14,10 +14,11 @@
 #include "common/cleanup.h"
 #include "objects.h"
 
-#define ON_NODE   "'nodeName':'n','agentInstance':'i','sandboxID':'s'"
-#define RUNNING   "'phase':'Running'," ON_NODE
-#define SMALL     "'resources':{'limits':{'memory':'64Mi','cpu':'100m'}}"
-#define DONE(sec) "'phase':'Succeeded','completionTime':'2026-11-29T22:17:" sec "Z'"
+#define ON_NODE     "'nodeName':'n','agentInstance':'i','sandboxID':'s'"
+#define RUNNING     "'phase':'Running'," ON_NODE
+#define SMALL       "'resources':{'limits':{'memory':'64Mi','cpu':'100m'}}"
+#define DONE(sec)   "'phase':'Succeeded','completionTime':'2026-11-29T22:18:" sec "Z'"
+#define ALL_DONE_US (CREATED_US + 120 * SECOND_US)
 
 struct world {
     struct nodes nodes;
@@ -261,6 +262,7 @@ static void test_finished(void **state)
         {{1, 6, 6 * RUN_BYTES},
          "a/a2-max_runs b/b1-max_runs a/a1-max_runs a/a4-max_runs b/b2-max_runs"},
     };
+    world->input.now_us = ALL_DONE_US;
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         world->input.finished = cases[i].limits;
         (void)put(world, "a", "a1", "1", "", DONE("12"));
@@ -281,6 +283,7 @@ static void test_deletions_wait_for_room(void **state)
 {
     struct world *world = *state;
     char name[16];
+    world->input.now_us = ALL_DONE_US;
     world->input.finished.runs_per_namespace = 2;
     world->input.write_room = 3;
     for (unsigned int i = 0; i < 10; i++) {
@@ -306,6 +309,7 @@ static void test_deletions_that_fail(void **state)
 {
     struct world *world = *state;
     struct error err = {0};
+    world->input.now_us = ALL_DONE_US;
     world->input.finished.runs = 1;
     (void)put(world, "a", "r1", "1", "", DONE("13"));
     (void)put(world, "a", "r2", "1", "", DONE("14"));

@@ -383,6 +383,29 @@ static void test_touched_by_its_node(void **state)
     assert_null(runs_next(&store->runs, CREATED_US));
 }
 
+/* Whatever the clocks show by which others have dated it. */
+static void test_what_is_new_begins_now(void **state)
+{
+    struct store *store = *state;
+    static const int64_t skews_us[] = {-INT64_C(7200) * SECOND_US, -90 * SECOND_US, 0,
+                                       90 * SECOND_US, INT64_C(7200) * SECOND_US};
+    for (size_t i = 0; i < ARRAY_SIZE(skews_us); i++) {
+        int64_t now_us = CREATED_US + skews_us[i];
+        store->runs.listed = true;
+        struct run_digest *run = put(store, "r", "1", "", now_us);
+        assert_int_equal(run->queued_us, now_us);
+        assert_int_equal(run->finished_us, 0);
+        now_us += 5 * SECOND_US;
+        (void)put(store, "r", "2", "'phase':'Failed','completionTime':'2026-11-29T22:17:15Z'",
+                  now_us);
+        assert_int_equal(run->finished_us, now_us);
+        (void)put(store, "r", "3", "'phase':'Failed','completionTime':'2026-11-29T22:17:15Z'",
+                  now_us + SECOND_US);
+        assert_int_equal(run->finished_us, now_us);
+        runs_remove(&store->runs, "a", "r", "uid-r");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +423,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_empty_tenants_go, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wake_ups, setup, teardown),
         cmocka_unit_test_setup_teardown(test_touched_by_its_node, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_new_begins_now, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,32 @@ struct reflector_stats reflector_stats(const struct reflector *reflector)
     return (struct reflector_stats){0};
 }
 
+/* What tests add to the time that has really passed. */
+uint64_t skipped_ns;
+int64_t wall_ahead_us;
+
+/* The names that the linker's --wrap goes by are reserved, so they are given as labels. */
+uint64_t real_clock(void) __asm__("__real_clock_monotonic_ns");
+uint64_t wrap_clock(void) __asm__("__wrap_clock_monotonic_ns");
+int64_t real_wall(void) __asm__("__real_clock_realtime_us");
+int64_t wrap_wall(void) __asm__("__wrap_clock_realtime_us");
+
+int64_t wrap_wall(void)
+{
+    return real_wall() + (int64_t)(skipped_ns / 1000) + wall_ahead_us;
+}
+
+uint64_t wrap_clock(void)
+{
+    return real_clock() + skipped_ns;
+}
+
+int64_t kube_client_server_time_us(const struct kube_client *client)
+{
+    (void)client;
+    return wrap_wall() - wall_ahead_us;
+}
+
 struct loop *kube_client_loop(struct kube_client *client)
 {
     return client->loop;
@@ -93,25 +119,6 @@ void kube_call_cancel(struct kube_call *call)
         return;
     assert_non_null(call->fn);
     call->fn = NULL;
-}
-
-/* What tests add to the time that has really passed. */
-uint64_t skipped_ns;
-
-/* The names that the linker's --wrap goes by are reserved, so they are given as labels. */
-uint64_t real_clock(void) __asm__("__real_clock_monotonic_ns");
-uint64_t wrap_clock(void) __asm__("__wrap_clock_monotonic_ns");
-int64_t real_wall(void) __asm__("__real_clock_realtime_us");
-int64_t wrap_wall(void) __asm__("__wrap_clock_realtime_us");
-
-int64_t wrap_wall(void)
-{
-    return real_wall() + (int64_t)(skipped_ns / 1000);
-}
-
-uint64_t wrap_clock(void)
-{
-    return real_clock() + skipped_ns;
 }
 
 /* The tests' means. */

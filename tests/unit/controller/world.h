@@ -54,8 +54,10 @@ int setup(void **state);
 int setup_election(void **state);
 int teardown(void **state);
 
-/* What tests add to the time that has really passed. */
+/* What tests add to the time that has really passed; and how far the wall clock here, but not that
+ * of the API server, is ahead. */
 extern uint64_t skipped_ns;
+extern int64_t wall_ahead_us;
 
 /* Runs the loop for so long, or until what is due has been done. */
 void run_loop(struct world *world, uint64_t for_ms);
