@@ -39,8 +39,8 @@ Layers: ${layers_all[*]} (default: all)
   soak     hundreds of runs ended in every way, parts of the node killed on the way, and the
            machine before and after (needs root and Go)
   faults   runs under way while every part and every connection between them is killed, stopped
-           or cut at random moments: none executed twice, no result lost, none stuck (needs root
-           and Go)
+           or cut, clocks are set and disks full, at random moments: none executed twice, no result
+           lost, none stuck (needs root and Go)
   chart    manifests and chart: lint, render, strict dry run (needs Go)
   rbac     who may do what, which writes of an agent are refused, and what a storm of requests
            leaves of the heartbeats, all asked of a real API server (needs Go)

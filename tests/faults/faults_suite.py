@@ -41,6 +41,7 @@ class Totals:
         self.runs = 0
         self.twice, self.lost, self.stuck = [], [], []
         self.ends = collections.Counter()
+        self.late = 0  # results
         self.slowest_s = 0.0
 
 
@@ -58,12 +59,14 @@ class Round:
         self.failure = None
 
     def run(self, test):
+        agents = {node.name: (node.agent, node.too_late()) for node in self.world.nodes}
         self.befall()
         over_at = time.monotonic()
         for node in NODES:
             self.runs.create(node)  # all work again
         self.settle(over_at)
         self.runs.judge()
+        self.look_for_late(agents)
         self.tell(time.monotonic() - over_at)
         self.check(test)
 
@@ -98,6 +101,19 @@ class Round:
             # Until the API server has told of those whose creation it didn't answer.
             if self.turn(create=False) and not self.runs.open():
                 return
+
+    def look_for_late(self, agents):
+        """An agent whose results came after NodeLost counts them."""
+        for node in self.world.nodes:
+            agent, before = agents[node.name]
+            late = self.runs.late[node.name]
+            if node.agent is not agent or before is None or not late:
+                continue
+            self.totals.late += late
+            wait_until(f"{node.name} to count {late} results as too late",
+                       lambda: (node.too_late() or 0) - before >= late)
+            if "dropping what came late" not in agent.log():
+                self.runs.wrong.append(f"{node.name} logged nothing of {late} late results")
 
     def tell(self, settled_s):
         ends = collections.Counter(run.end["reason"] for run in self.runs.runs.values() if run.end)
@@ -146,8 +162,8 @@ class FaultsSuite(unittest.TestSuite):
         self.all_rounds(result)
         totals = self.totals
         ends = ", ".join(f"{name} {count}" for name, count in totals.ends.most_common())
-        print(f"\nends: {ends}; the slowest round settled {totals.slowest_s:.1f} s after its last "
-              "fault")
+        print(f"\nends: {ends}; {totals.late} results came after NodeLost; the slowest round "
+              f"settled {totals.slowest_s:.1f} s after its last fault")
         result.last_words = (f"{totals.runs} runs, {len(totals.twice)} executed twice, "
                              f"{len(totals.lost)} results lost, {len(totals.stuck)} stuck")
         return result

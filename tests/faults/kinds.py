@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from world import ACTIVE, CONTROLLERS, LOST_S, SILENT_S, STANDBY, TAKEN_OVER_S
+from world import (ACTIVE, CONTROLLERS, LOST_S, SILENT_S, STANDBY, TAKEN_OVER_S, TIMEOUT_S)
 
 # Long is longer than any time by which something is given up; for what is between controller and
 # API server or behind it there is none but the heartbeat's.
@@ -11,6 +11,8 @@ SHORT_S = (0.8, 2.0)
 LONG_S = (LOST_S + 0.5, LOST_S + 1.5)
 PAST_LEASE_S = (SILENT_S + 0.5, SILENT_S + 2.0)
 PAST_LEAD_S = (TAKEN_OVER_S + 1.0, TAKEN_OVER_S + 2.5)  # another one leads meanwhile
+# All that ran has met its deadline, and process 1 the one behind that.
+PAST_DEADLINE_S = (TIMEOUT_S + 4.0, TIMEOUT_S + 6.0)
 DOWN_S = (0.0, 0.8)
 
 
@@ -95,6 +97,20 @@ def _then_kill(begin, end):
     return begin, kill
 
 
+def _set_clock(hours):
+    return (lambda world, part, _: world.clocks.set(part, hours * 3600),
+            lambda world, part: world.clocks.set(part, 0))
+
+
+def _fill(then_kill=False):
+    """The disk under a node's spool; an agent may have to start on it."""
+    def begin(world, node, _):
+        world.disks[node].fill()
+        if then_kill:
+            world.parts[f"{node}-agent"].kill(0.0)
+    return begin, lambda world, node: world.disks[node].free()
+
+
 DIRECTIONS = (("both ways between", True, True), ("from", True, False), ("to", False, True))
 LOST_AGENT = ("AgentRestarted",)
 # An agent whose jailer goes ends as well, and tells of what it had.
@@ -104,24 +120,29 @@ SILENT = ("NodeLost", "AgentRestarted")
 
 def _ends():
     for name in (ACTIVE, STANDBY):
-        yield Kind(f"kill {name} controller", DOWN_S, *_kill(), name)
-    yield Kind("kill both controllers", DOWN_S, *_kill_all(*CONTROLLERS), CONTROLLERS[0])
+        yield Kind(f"kill {name} controller", DOWN_S, *_kill(), name, (), "kill controller")
+    yield Kind("kill both controllers", DOWN_S, *_kill_all(*CONTROLLERS), CONTROLLERS[0], (),
+               "kill controller")
     for name in ("apiserver", "etcd"):
         yield Kind(f"kill {name}", DOWN_S, *_kill(), name)
     yield Kind("kill agent", DOWN_S, *_kill("-agent"), None, LOST_AGENT)
     yield Kind("kill agent, for long", LONG_S, *_kill("-agent"), None, SILENT)
-    yield Kind("kill agent that is cut off", SHORT_S, *_then_kill(*_cut(True, True)), None, SILENT)
-    yield Kind("kill agent that is stopped", SHORT_S, *_then_kill(*_pause("-agent")), None, SILENT)
+    yield Kind("kill agent that is cut off", SHORT_S, *_then_kill(*_cut(True, True)), None, SILENT,
+               "kill agent that is silent")
+    yield Kind("kill agent that is stopped", SHORT_S, *_then_kill(*_pause("-agent")), None, SILENT,
+               "kill agent that is silent")
     yield Kind("kill jailer", DOWN_S, *_kill("-jailer"), None, LOST_JAILER)
 
 
 def _pauses():
     for name in (ACTIVE, STANDBY):
-        yield Kind(f"stop {name} controller", PAST_LEAD_S, *_pause(), name)
-    yield Kind("stop active controller, for a moment", SHORT_S, *_pause(), ACTIVE)
+        yield Kind(f"stop {name} controller", PAST_LEAD_S, *_pause(), name, (), "stop controller")
+    yield Kind("stop active controller, for a moment", SHORT_S, *_pause(), ACTIVE, (),
+               "stop controller")
     yield Kind("stop agent", SHORT_S, *_pause("-agent"), None, SILENT)
     yield Kind("stop agent, for long", LONG_S, *_pause("-agent"), None, SILENT)
     yield Kind("stop jailer", SHORT_S, *_pause("-jailer"))
+    yield Kind("stop jailer past deadlines", PAST_DEADLINE_S, *_pause("-jailer"))
 
 
 def _cuts():
@@ -131,8 +152,23 @@ def _cuts():
         for direction, to, back in DIRECTIONS:
             name = f"cut {direction} {word}"
             cut = _cut(to, back)
-            yield Kind(name, SHORT_S, *cut, part, losses)
-            yield Kind(f"{name}, for long", long_s, *cut, part, losses, f"cut {word}")
+            yield Kind(name, SHORT_S, *cut, part, losses, f"cut {word}")
+            yield Kind(f"{name}, for long", long_s, *cut, part, losses, f"cut {word}, for long")
 
 
-KINDS = [*_ends(), *_pauses(), *_cuts()]
+def _clocks():
+    """Set at the begin, and set back at the end."""
+    for word, hours in (("ahead", 3), ("back", -3)):
+        yield Kind(f"set the active controller's clock {word}", SHORT_S, *_set_clock(hours), ACTIVE,
+                   (), "set a controller's clock")
+        # Before the begin of a server's certificate nobody can connect to it.
+        yield Kind(f"set an agent's clock {word}", SHORT_S, *_set_clock(hours), None, SILENT,
+                   "set an agent's clock")
+
+
+def _disks():
+    yield Kind("fill spool", SHORT_S, *_fill(), None, (), "fill spool")
+    yield Kind("fill spool, kill agent", SHORT_S, *_fill(True), None, LOST_AGENT, "fill spool")
+
+
+KINDS = [*_ends(), *_pauses(), *_cuts(), *_clocks(), *_disks()]

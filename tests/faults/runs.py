@@ -4,6 +4,7 @@
 Their programs leave a mark when they begin and one when they have said what they have to say.
 """
 
+import collections
 import http.client
 import json
 import time
@@ -17,6 +18,8 @@ PATH = "/apis/sandboxrun.dev/v1alpha1/namespaces/default/sandboxruns"
 QUEUE_TIMEOUT_S = 60
 # What a killed process's sandboxes may take to go. Programs that don't end go on for TIMEOUT_S.
 GONE_WITHIN_S = 2.0
+# After its begin, whatever becomes of its jailer: that is stopped, and process 1 ends 3 s later.
+OVER_WITHIN_S = TIMEOUT_S + 3.0 + 4.0
 
 # Ends that say that a program has not run to its end, by no doing of its own.
 PLATFORM_ENDS = ("JailerLost", "AgentRestarted", "NodeLost")
@@ -41,6 +44,7 @@ class Run:
         self.created_at = time.monotonic()
         self.known = False  # to exist
         self.object = None  # as it was seen last
+        self.begun_at = None
         self.ended_at = None
         self.end = None  # its status when it was first seen as over
 
@@ -129,10 +133,18 @@ class Runs:
         return True
 
     def look_for_survivors(self):
-        """What lives in the sandbox of a run that is over."""
+        """What lives in the sandbox of a run that is over, or should be."""
         now = time.monotonic()
         living = self.world.living()
         for run in self.runs.values():
+            if run.begun_at is None and self.world.marks.read[run.begun]:
+                run.begun_at = now
+            sandbox = run.object and run.object["status"].get("sandboxID")
+            if (sandbox in living and run.begun_at and now > run.begun_at + OVER_WITHIN_S
+                    and run.name not in self.ran_on):
+                self.ran_on.add(run.name)
+                self.wrong.append(f"{run}\n  {now - run.begun_at:.1f} s after its begin there "
+                                  f"lived {living[sandbox]}")
             sandbox = run.end and run.end.get("sandboxID")
             if (sandbox in living and now > run.ended_at + GONE_WITHIN_S
                     and run.name not in self.ran_on):
@@ -159,6 +171,10 @@ class Runs:
                 self._judge_end(run, executions)
             elif executions:
                 self.wrong.append(f"{run.name}: executed, and there is no such object")
+        self.late = collections.Counter(
+            run.end.get("nodeName") for run in self.runs.values()
+            if run.end and run.end["reason"] == "NodeLost"
+            and run.end.get("sandboxID") in self.world.spools.results)
         ids = {run.end.get("sandboxID") for run in self.runs.values() if run.end}
         self.lost += [f"sandbox {each} had a result, and no run names it"
                       for each in self.world.spools.results - ids]

@@ -20,6 +20,8 @@ from helpers.cluster import (NAMESPACE, RUNTIMES, UID, Cluster, Node, Process, h
 from helpers.controlplane import ControlPlane, Etcd
 from helpers.rawapi import RawApi
 from helpers.marks import Marks
+from clocks import Clocks
+from disks import Disk
 from network import Hub
 from spools import Spools
 
@@ -153,6 +155,9 @@ class FaultNode(Node):
         self.runtimes = world.marks.runtimes
         self.place = world.hub.join(name)
         self.network = self.place.pid
+        self.before_agent = world.clocks.words(name)
+        self.health = f"{self.place.address}:{HEALTH_PORT}"
+        world.disks[name] = Disk(self.spool)
         reach_by(self.kubeconfig, world.plane.server, world.api_place.address, world.plane.port)
         self.jailer_part = Part(f"{name}-jailer", self.new_jailer)
         self.agent_part = Part(f"{name}-agent", self.new_agent)
@@ -164,8 +169,16 @@ class FaultNode(Node):
         return self.jailer
 
     def new_agent(self):
-        self.start_agent(*TIMES)
+        self.start_agent("--health-address", self.health, *TIMES)
         return self.agent
+
+    def too_late(self):
+        """How many results this agent has found to be too late; None if it doesn't say."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            for line in http_get(f"http://{self.health}/metrics", timeout=1)[1].splitlines():
+                if line.startswith("sandboxrun_agent_results_too_late_total "):
+                    return float(line.split()[-1])
+        return None
 
 
 class World(Cluster):
@@ -180,6 +193,8 @@ class World(Cluster):
                          ("nsenter", f"--net=/proc/{etcd_place.pid}/ns/net", "--"))
         self.plane = ControlPlane(directory, args=("--etcd", url, "--address",
                                                    self.api_place.address))
+        self.clocks = Clocks(self.bin)
+        self.disks = {}
         self.kubeconfigs = {}  # of the controllers
         self.leads = CONTROLLERS[0]  # as far as it is known
         # Beside the runtimes of the build, so that links to them are possible.
@@ -230,7 +245,8 @@ class World(Cluster):
     def new_controller(self, name, *_):
         place = self.hub.places[name]
         return Process(name,
-                       [self.program("sandboxrun-controller"), "--kubeconfig",
+                       [*self.clocks.words(name), self.program("sandboxrun-controller"),
+                        "--kubeconfig",
                         self.kubeconfigs[name], "--lease-namespace", NAMESPACE,
                         "--health-address", f"{place.address}:{HEALTH_PORT}", *TIMES, *ELECTION],
                        self.dir, unprivileged=True, network=place.pid)
@@ -265,6 +281,8 @@ class World(Cluster):
         self.etcd.kill()
         self.nodes = []
         self.spools.close()
+        for disk in self.disks.values():
+            disk.close()
         self.marks.close()
         os.rmdir(self.scratch)
         self.hub.close()

@@ -95,6 +95,7 @@ class Node:
 
     runtimes = RUNTIMES
     network = None
+    before_agent = ()  # words before its command
 
     def __init__(self, cluster, name, jailer_args=()):
         self.cluster = cluster
@@ -128,7 +129,7 @@ class Node:
     def start_agent(self, *args):
         self.agent = Process(
             f"{self.name}-agent",
-            [self.cluster.program("sandboxrun-agent"), "--node-name", self.name,
+            [*self.before_agent, self.cluster.program("sandboxrun-agent"), "--node-name", self.name,
              "--jailer-socket", self.socket, "--spool-dir", self.spool,
              "--kubeconfig", self.kubeconfig, "--output-address", "127.0.0.1:0",
              "--output-host", "127.0.0.1", "--lease-namespace", NAMESPACE, *args],
