@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/runs.h"
 
-#include "controller/wait_clock.h"
-
 #include "controller/limits.h"
+#include "controller/wait_clock.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -338,6 +338,7 @@ static void test_observed_before_it_is_counted(void **state)
 {
     struct world *world = *state;
     struct error err = {0};
+    world->input.now_us = ALL_DONE_US;
     world->input.finished.runs = 1;
     (void)put(world, "a", "newer", "1", "", DONE("14"));
     for (unsigned int i = 1; i <= 2; i++) {
