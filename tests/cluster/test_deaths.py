@@ -134,6 +134,8 @@ class TestDeaths(unittest.TestCase):
 
     def test_both_at_once(self):
         sandbox = self.create_running("power-cut")
+        # Stopped, it can't tell of the jailer's end before its own.
+        self.node.agent.child.send_signal(signal.SIGSTOP)
         self.node.jailer.child.send_signal(signal.SIGKILL)
         self.node.agent.kill()
         self.node.jailer.kill()

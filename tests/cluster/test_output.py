@@ -334,12 +334,12 @@ class ToolCallNode(Node):
     """Its jailer and resolver have a network of their own, as in a Pod; nothing is behind it."""
 
     def start_jailer(self):
-        self.network = Namespace()
+        self.apart = Namespace()
         resolver_socket = os.path.join(self.dir, "resolver.sock")
-        self.network.ip("link set lo up\n")
+        self.apart.ip("link set lo up\n")
         self.jailer = Process(
             f"{self.name}-jailer",
-            self.network.enter(
+            self.apart.enter(
                 self.cluster.program("sandboxrun-jailer"), "--socket", self.socket,
                 "--peer-uid", str(UID), "--runtimes-dir", RUNTIMES, "--spool-dir", self.spool,
                 "--resolver-socket", resolver_socket, "--resolver-uid", RESOLVER_UID,
@@ -348,7 +348,7 @@ class ToolCallNode(Node):
         wait_until(f"the jailer's socket of {self.name}", self.check_jailer)
         self.resolver = Process(
             f"{self.name}-resolver",
-            self.network.enter(
+            self.apart.enter(
                 "setpriv", f"--reuid={RESOLVER_UID}", f"--regid={RESOLVER_UID}", "--clear-groups",
                 "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--",
                 os.path.join(BIN, "sandboxrun-resolver"), "--jailer-socket", resolver_socket,
@@ -358,7 +358,7 @@ class ToolCallNode(Node):
     def stop(self):
         super().stop()
         self.resolver.stop()
-        self.network.close()
+        self.apart.close()
 
 
 class TestToolCall(unittest.TestCase):

@@ -344,7 +344,7 @@ static void test_observed_before_it_is_counted(void **state)
     for (unsigned int i = 1; i <= 2; i++) {
         cleanup_json cJSON *run = parse_object(
             "{'metadata':{'namespace':'a','name':'older','uid':'u','resourceVersion':'%u',"
-            "'generation':2},'spec':{'code':'x'},'status':{" DONE(
+            "'generation':2,'creationTimestamp':'2026-11-29T22:17:14Z'},'spec':{'code':'x'},'status':{" DONE(
                 "10") ",'observedGeneration':%u}}",
             i, i);
         assert_int_equal(runs_upsert(&world->runs, run, RUN_BYTES, world->input.now_us, NULL, &err),
