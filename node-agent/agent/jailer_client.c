@@ -178,7 +178,8 @@ static int handle_created(struct jailer_client *client, const struct proto_messa
         for (size_t i = 0; i < fd_count; i++)
             (void)fd_close(fds[i]);
         return error_set(err, EPROTO, "the jailer reported a new sandbox %s",
-                         fd_count != PROTO_CREATED_FDS ? "without its three pipes" : "twice");
+                         fd_count != PROTO_CREATED_FDS ? "without its pipes and its timer"
+                                                       : "twice");
     }
     if (!owner) {
         for (size_t i = 0; i < fd_count; i++)

@@ -39,7 +39,9 @@
  * the jailer offered; what doesn't fit waits in line. The jailer seals a jail and hands over the
  * ends of three pipes. Then the mark is made durable in the spool, and only after that is the
  * jailer told to start and the request written. So whatever dies when, nothing is started twice:
- * without a mark nothing of the request had left this process.
+ * without a mark nothing of the request had left this process. Before that a timer is set behind
+ * the deadline, at which process 1 of the jail ends: the deadline itself is the jailer's, which may
+ * be stopped. So a run that the jailer says nothing of for 30 s past its deadline is over.
  *
  * Its end. The result replaces the mark in the spool, then goes to the API server, and leaves the
  * spool when the API server has taken it or answers that the object is gone, is another one or is

@@ -15,6 +15,10 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/timerfd.h>
+
+#define NS_PER_MS     UINT64_C(1000000)
+#define NS_PER_SECOND UINT64_C(1000000000)
 
 /*
  * CREATING -> STARTED -> ENDED, or CREATING -> ENDED. Only the jailer's last word about the
@@ -40,9 +44,11 @@ struct run {
     uint32_t timeout_seconds;
     uint64_t not_after_ns; /* of the start; 0: whenever */
     bool withdrawn;
+    uint64_t over_ns; /* after its start (CLOCK_BOOTTIME): by then process 1 has ended it */
     struct buf request;
     size_t request_sent;
     int request_fd;
+    int backstop_fd; /* the timer at which the sandbox ends without the jailer */
     struct loop_io *request_io;
     struct loop_timer *running_timer;
     struct loop_timer *watchdog;
@@ -68,6 +74,7 @@ static void request_close(struct run *run)
 static void run_release(struct run *run)
 {
     request_close(run);
+    run->backstop_fd = fd_close(run->backstop_fd);
     for (size_t i = 0; i < RUN_STREAM_COUNT; i++)
         stream_close(&run->streams[i]);
     loop_timer_free(TAKE_PTR(run->running_timer));
@@ -252,6 +259,7 @@ static int watch_pipes(struct run *run, const int *fds, struct error *err)
     run->request_fd = fds[PROTO_FD_REQUEST];
     run->streams[RUN_STDOUT].fd = fds[PROTO_FD_STDOUT];
     run->streams[RUN_STDERR].fd = fds[PROTO_FD_STDERR];
+    run->backstop_fd = fds[PROTO_FD_BACKSTOP];
     int r = fd_set_nonblock(run->request_fd, true);
     if (r >= 0)
         r = loop_io_new(run->loop, run->request_fd, LOOP_WRITE, on_request_writable, run,
@@ -280,6 +288,22 @@ static void run_withdraw(struct run *run)
     run_kill(run, RUN_REASON_INTERNAL_ERROR, "the run could not be started in time");
 }
 
+/* Before anything can run: a jailer that is stopped now has not read of the start. One that has
+ * sets the timer anew. */
+static int set_backstop(struct run *run, struct error *err)
+{
+    run->over_ns = clock_boottime_ns() +
+                   (run->timeout_seconds * UINT64_C(1000) + PROTO_BACKSTOP_MS) * NS_PER_MS;
+    const struct itimerspec spec = {
+        .it_value = {.tv_sec = (time_t)(run->over_ns / NS_PER_SECOND),
+                     .tv_nsec = (long)(run->over_ns % NS_PER_SECOND)},
+    };
+    if (timerfd_settime(run->backstop_fd, TFD_TIMER_ABSTIME, &spec, NULL) < 0)
+        return error_set_errno(err, errno, "set the timer behind the deadline");
+    run->backstop_fd = fd_close(run->backstop_fd);
+    return 0;
+}
+
 static int run_start(struct run *run, const int *fds, struct error *err)
 {
     int r = watch_pipes(run, fds, err);
@@ -296,8 +320,10 @@ static int run_start(struct run *run, const int *fds, struct error *err)
         run_withdraw(run);
         return 0;
     }
-    r = jailer_client_start(run->jailer, run->status.sandbox_id, run->timeout_seconds * 1000,
-                            run->not_after_ns, err);
+    r = set_backstop(run, err);
+    if (r == 0)
+        r = jailer_client_start(run->jailer, run->status.sandbox_id, run->timeout_seconds * 1000,
+                                run->not_after_ns, err);
     if (r < 0)
         return r;
     /* If we were stopped on the way the jailer has refused it or is about to. If we are stopped
@@ -336,6 +362,7 @@ static void on_finished(struct run *run, const struct proto_finished *finished)
         stream_drain(&run->streams[i]);
     const struct verdict_context context = {
         .started = run->state == RUN_STARTED,
+        .overdue = run->state == RUN_STARTED && clock_boottime_ns() >= run->over_ns,
         .asked_reason = run->asked_reason,
         .asked_message = run->asked_message,
         .output_bytes = run_output_bytes(run),
@@ -441,6 +468,7 @@ static struct run *run_alloc(struct loop *loop, struct jailer_client *jailer,
     run->callbacks = *callbacks;
     run->arg = arg;
     run->request_fd = -1;
+    run->backstop_fd = -1;
     for (size_t i = 0; i < RUN_STREAM_COUNT; i++) {
         run->streams[i].run = run;
         run->streams[i].kind = (enum run_stream)i;

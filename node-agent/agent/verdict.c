@@ -118,7 +118,13 @@ static void decide_killed(const struct proto_finished *finished,
 static void decide_reaper(const struct proto_finished *finished,
                           const struct verdict_context *context, struct verdict *verdict)
 {
-    (void)context;
+    /* It has kept the deadline while the jailer was stopped, and had not read of the start. */
+    if (context->overdue) {
+        decide(verdict, RUN_REASON_DEADLINE_EXCEEDED, VERDICT_EXIT_PLATFORM,
+               "killed within %u s after timeoutSeconds, which is %u", PROTO_BACKSTOP_MS / 1000,
+               context->timeout_seconds);
+        return;
+    }
     decide(verdict, RUN_REASON_ERROR, VERDICT_EXIT_PLATFORM,
            "process 1 of the sandbox died after %.1f s without reporting the program's end: the "
            "program may have killed it",

@@ -27,6 +27,7 @@ struct verdict {
 /* What the agent knows beside the jailer's words. */
 struct verdict_context {
     bool started;                 /* PROTO_START was sent */
+    bool overdue;                 /* long enough ago for process 1 to have ended it */
     enum run_reason asked_reason; /* why the agent asked for the end; NONE if it didn't */
     const char *asked_message;
     uint64_t output_bytes; /* both streams, as written by the program */

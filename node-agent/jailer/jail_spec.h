@@ -23,7 +23,7 @@ enum jail_fd {
     JAIL_FD_STATUS,   /* the jail's end of the status socket */
     JAIL_FD_EXIT,     /* write end of the exit pipe */
     JAIL_FD_LIFELINE, /* read end; nothing is ever written, its end means that the jailer is gone */
-    JAIL_FD_BACKSTOP, /* a timer that the jailer sets when it starts the program */
+    JAIL_FD_BACKSTOP, /* a timer that is set when the program is started */
     JAIL_FD_REQUEST,
     JAIL_FD_STDOUT,
     JAIL_FD_STDERR,

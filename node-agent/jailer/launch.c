@@ -57,14 +57,15 @@ static int make_status(int *ret_ours, int *ret_childs, struct error *err)
     return 0;
 }
 
-/* One timer for both: the jailer sets it, and process 1 ends when it expires. */
-static int make_backstop(int *ret_fd, struct error *err)
+/* One timer for all three: agent and jailer set it, and process 1 ends when it expires. */
+static int make_backstop(int *ret_ours, int *ret_agents, struct error *err)
 {
-    int fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (fd < 0)
-        return error_set_errno(err, errno, "make the timer behind the deadline");
-    *ret_fd = fd;
-    return 0;
+    *ret_ours = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (*ret_ours >= 0)
+        *ret_agents = fcntl(*ret_ours, F_DUPFD_CLOEXEC, 0);
+    return *ret_ours < 0 || *ret_agents < 0
+               ? error_set_errno(err, errno, "make the timer behind the deadline")
+               : 0;
 }
 
 static int make_pipes(struct launch *launch, struct jail_spec *spec, struct error *err)
@@ -78,7 +79,7 @@ static int make_pipes(struct launch *launch, struct jail_spec *spec, struct erro
     if (r >= 0)
         r = make_pipe("the lifeline", &fds[JAIL_FD_LIFELINE], &launch->lifeline_fd, NULL, err);
     if (r >= 0)
-        r = make_backstop(&launch->backstop_fd, err);
+        r = make_backstop(&launch->backstop_fd, &agent[PROTO_FD_BACKSTOP], err);
     fds[JAIL_FD_BACKSTOP] = launch->backstop_fd;
     if (r >= 0)
         r = make_pipe("the request", &fds[JAIL_FD_REQUEST], &agent[PROTO_FD_REQUEST],

@@ -16,7 +16,7 @@ struct launch {
     int status_fd;
     int exit_fd;
     int lifeline_fd;
-    int backstop_fd; /* a timer of CLOCK_BOOTTIME, unset, that process 1 watches as well */
+    int backstop_fd; /* a timer of CLOCK_BOOTTIME, unset, that process 1 and the agent have too */
     int agent_fds[PROTO_CREATED_FDS];
     const struct seccomp_policy *policy; /* the program's */
 };
@@ -28,7 +28,7 @@ struct launch {
                      .exit_fd = -1,                                                                \
                      .lifeline_fd = -1,                                                            \
                      .backstop_fd = -1,                                                            \
-                     .agent_fds = {-1, -1, -1}})
+                     .agent_fds = {-1, -1, -1, -1}})
 
 /* Makes the pipes, plans the jail and clones process 1 into cgroup; lease is NULL without
  * network. -errno with the lock that could not be set in *ret_lock; nothing is left then. */

@@ -10,7 +10,7 @@
 
 /* Descriptors that one sandbox takes at its peak, and those that the jailer itself needs: the
  * limit on open files bounds the number of sandboxes too. */
-#define MAX_SANDBOX_FDS 21u
+#define MAX_SANDBOX_FDS 22u
 #define RESERVED_FDS    256u
 
 /* Jailers that share a cgroup parent on one machine. Each has its part of the uid range; those
@@ -45,10 +45,6 @@
 
 /* How often a jailer that stands by for another one tries the lock. */
 #define STANDBY_AGAIN_MS 50u
-
-/* So long after the deadline process 1 ends by itself: the jailer was stopped, or is far too late.
- * Before LEASE_END_MS, within which a sandbox must be gone. */
-#define BACKSTOP_MS 3000u
 
 /* Network namespaces made ahead; a burst of more sandboxes makes its own. */
 #define MAX_READY_NETNS 4u

@@ -6,8 +6,8 @@
 /*
  * The life of process 1 behind its filter: reaps whatever dies, until the main process does; then
  * writes its wait status to exit_fd and ends, and with it the kernel ends everything in the pid
- * namespace. It ends without a report if the lifeline does, that is when the jailer is gone; or when
- * the timer backstop_fd expires, that is when the jailer has missed the deadline. SIGCHLD is
+ * namespace. It ends without a report if the lifeline does, that is when the jailer is gone; or
+ * when the timer backstop_fd expires, that is when the jailer has missed the deadline. SIGCHLD is
  * blocked; signal_fd is a nonblocking signalfd(2) for it.
  *
  * System calls made here: ppoll, read, wait4, write, exit_group, close.

@@ -503,7 +503,7 @@ static struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_cre
         .exit_fd = -1,
         .lifeline_fd = -1,
         .backstop_fd = -1,
-        .agent_fds = {-1, -1, -1},
+        .agent_fds = {-1, -1, -1, -1},
         .created_ns = clock_boottime_ns(),
         .timeout_ms = PROTO_START_WITHIN_MS,
     };
@@ -549,7 +549,7 @@ void sandbox_start(struct sandbox *sandbox, uint32_t timeout_ms)
     deadline_arm(&sandbox->jailer->deadlines, &sandbox->deadline, deadline_ns(sandbox), on_deadline,
                  sandbox);
     /* It can't fail: the descriptor is a timer and the time is in range. */
-    uint64_t backstop_ns = deadline_ns(sandbox) + BACKSTOP_MS * NS_PER_MS;
+    uint64_t backstop_ns = deadline_ns(sandbox) + PROTO_BACKSTOP_MS * NS_PER_MS;
     const struct itimerspec spec = {
         .it_value = {.tv_sec = (time_t)(backstop_ns / NS_PER_SECOND),
                      .tv_nsec = (long)(backstop_ns % NS_PER_SECOND)},

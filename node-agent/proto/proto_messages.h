@@ -17,12 +17,16 @@
  *   PROTO_NOTICE   ----------->    before it: there will be a hello once an earlier jailer has
  * ended PROTO_HELLO    ----------->    once, at connect
  *                  <-----------    PROTO_CREATE: a jail, sealed to its last lock
- *   PROTO_CREATED  ----------->    with the three descriptors; or PROTO_REFUSED, the last word
+ *   PROTO_CREATED  ----------->    with the four descriptors; or PROTO_REFUSED, the last word
+ *                                  the agent sets the timer, the fourth of them, to the deadline
+ *                                  and PROTO_BACKSTOP_MS
  *                  <-----------    PROTO_START: arms the deadline; then the agent writes the
  *                                  request into its pipe and closes it
  *                  <-----------    PROTO_KILL: any time after PROTO_CREATE
  *   PROTO_FINISHED ----------->    the last word: processes, cgroup and files are gone
  *   PROTO_NOTICE   ----------->    once at most: it was told to stop, and waits for the agent to go
+ *
+ * The agent's timer only ever ends a sandbox early: the deadline of the jailer is another one.
  *
  * A jail that is created and not started within PROTO_START_WITHIN_MS ends as a deadline. One
  * that is killed, or whose jailer shuts down, before it is created ends with PROTO_FINISHED and
@@ -32,13 +36,17 @@
  *
  * A jailer that lacks what it requires says so by its checks, offers nothing, refuses every CREATE.
  */
-#define PROTO_VERSION         5u
+#define PROTO_VERSION         6u
 #define PROTO_MAX_MESSAGE     4096
 #define PROTO_ID_SIZE         40 /* UUID text, NUL-padded */
 #define PROTO_LOCK_SIZE       32
 #define PROTO_TEXT_SIZE       512
-#define PROTO_CREATED_FDS     3
+#define PROTO_CREATED_FDS     4
 #define PROTO_START_WITHIN_MS 10000u
+
+/* So long after the deadline process 1 ends by itself, by the timer that both have: the jailer was
+ * stopped, perhaps before it has read PROTO_START. Less than LEASE_END_MS. */
+#define PROTO_BACKSTOP_MS 3000u
 
 enum proto_type {
     PROTO_HELLO = 1,
@@ -53,7 +61,7 @@ enum proto_type {
 };
 
 /* Order of the descriptors that come with PROTO_CREATED. */
-enum proto_fd { PROTO_FD_REQUEST, PROTO_FD_STDOUT, PROTO_FD_STDERR };
+enum proto_fd { PROTO_FD_REQUEST, PROTO_FD_STDOUT, PROTO_FD_STDERR, PROTO_FD_BACKSTOP };
 
 /* Who ended the run: said by the jailer, which did it or saw it. */
 enum proto_end {

@@ -11,6 +11,7 @@ what the C codec would never write: other lengths, other types, words out of tur
 
 import array
 import contextlib
+import ctypes
 import dataclasses
 import ipaddress
 import os
@@ -175,19 +176,33 @@ def encode_request(code, args=(), env=(), stdin=None):
     return b"".join(parts)
 
 
+# Pipes of the request, of stdout and stderr; and the timer.
+CREATED_FDS = 4
+
+
 class ConnectionEnded(Exception):
     """The jailer has closed the connection."""
 
 
 class Connection:
-    """A connected SOCK_SEQPACKET socket with one message a datagram."""
+    """A connected SOCK_SEQPACKET socket with one message a datagram.
+
+    timer: of the sandbox that was made last; most tests rely on the jailer's own.
+    """
 
     def __init__(self, sock):
         self.sock = sock
         self.waiting = []
+        self.timer = None
 
     def close(self):
+        self._drop_timer()
         self.sock.close()
+
+    def _drop_timer(self):
+        if self.timer is not None:
+            os.close(self.timer)
+        self.timer = None
 
     def send(self, kind, **fields):
         self.send_raw(encode(kind, **fields))
@@ -212,6 +227,9 @@ class Connection:
             raise ConnectionEnded from None
         if not data:
             raise ConnectionEnded
+        if len(fds) == CREATED_FDS:
+            self._drop_timer()
+            self.timer = fds.pop()
         return *decode(data), fds
 
     def receive_about(self, sandbox, timeout=10):
@@ -248,6 +266,16 @@ class Result:
     @property
     def exit_code(self):
         return os.waitstatus_to_exitcode(self.finished["wait_status"])
+
+
+def set_timer(fd, seconds):
+    """As an agent does with the timer of a sandbox, before it starts it."""
+    class Spec(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_long) for name in ("every_s", "every_ns", "in_s", "in_ns")]
+
+    spec = Spec(0, 0, int(seconds), int(seconds % 1 * 1e9))
+    if ctypes.CDLL(None, use_errno=True).timerfd_settime(fd, 0, ctypes.byref(spec), None) < 0:
+        raise OSError(ctypes.get_errno(), "timerfd_settime")
 
 
 class Streams:

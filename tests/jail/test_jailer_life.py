@@ -123,6 +123,27 @@ class TestEnds(unittest.TestCase):
             for fd in fds:
                 os.close(fd)
 
+    def test_the_deadline_holds_for_a_jailer_that_is_stopped_before_the_start(self):
+        with new_jailer() as jailer:
+            sandbox = jailer.connection.create()
+            kind, fields, fds = jailer.connection.receive_about(sandbox)
+            self.assertEqual(kind, protocol.CREATED, fields)
+            os.kill(jailer.process.pid, signal.SIGSTOP)
+            try:
+                protocol.set_timer(jailer.connection.timer, 2.0)
+                jailer.connection.send(protocol.START, id=sandbox, timeout_ms=1000)
+                os.write(fds[0], protocol.encode_request(FAMILY))
+                os.close(fds[0])
+                # It runs all the same, until a call of it needs the jailer's answer.
+                self.assertTrue(processes_below(PARENT))
+                wait_until(lambda: not processes_below(PARENT), 60)
+            finally:
+                os.kill(jailer.process.pid, signal.SIGCONT)
+            kind, fields, _ = jailer.connection.receive_about(sandbox)
+            self.assertEqual(kind, protocol.FINISHED, fields)
+            for fd in fds[1:]:
+                os.close(fd)
+
     def test_deadline_of_a_stopped_program(self):
         self.run_to(protocol.END_DEADLINE, "import os; os.kill(os.getpid(), 19)", timeout_ms=400)
 

@@ -5,9 +5,11 @@
 #include "common/fd.h"
 #include "tests/unit/common/cmocka_setup.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -39,6 +41,7 @@ void fake_jailer_open(struct fake_jailer *fake, struct loop *loop)
         .request_fd = -1,
         .stdout_fd = -1,
         .stderr_fd = -1,
+        .backstop_fd = -1,
     };
     assert_int_equal(loop_io_new(loop, fake->sock, LOOP_READ, on_socket, fake, &fake->io), 0);
 }
@@ -71,6 +74,7 @@ void fake_jailer_listen(struct fake_jailer *fake, struct loop *loop, const char 
         .request_fd = -1,
         .stdout_fd = -1,
         .stderr_fd = -1,
+        .backstop_fd = -1,
     };
     assert_true(fake->listener >= 0);
     (void)unlink(path);
@@ -99,6 +103,7 @@ void fake_jailer_close(struct fake_jailer *fake)
     fake->request_fd = fd_close(fake->request_fd);
     fake->stdout_fd = fd_close(fake->stdout_fd);
     fake->stderr_fd = fd_close(fake->stderr_fd);
+    fake->backstop_fd = fd_close(fake->backstop_fd);
 }
 
 void fake_jailer_say(struct fake_jailer *fake, const struct proto_message *message)
@@ -135,6 +140,7 @@ void fake_jailer_created(struct fake_jailer *fake, const char *id)
     (void)fd_close(fake->request_fd);
     (void)fd_close(fake->stdout_fd);
     (void)fd_close(fake->stderr_fd);
+    (void)fd_close(fake->backstop_fd);
     fake->request_fd = request[0];
     fake->stdout_fd = out[1];
     fake->stderr_fd = err[1];
@@ -142,7 +148,10 @@ void fake_jailer_created(struct fake_jailer *fake, const char *id)
 
     struct proto_message message = {.type = PROTO_CREATED};
     memcpy(message.created.id, id, strlen(id));
-    int fds[PROTO_CREATED_FDS] = {request[1], out[0], err[0]};
+    fake->backstop_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+    assert_true(fake->backstop_fd >= 0);
+    int fds[PROTO_CREATED_FDS] = {request[1], out[0], err[0],
+                                  fcntl(fake->backstop_fd, F_DUPFD_CLOEXEC, 0)};
     assert_int_equal(proto_send(fake->sock, &message, fds, PROTO_CREATED_FDS), 0);
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
         (void)fd_close(fds[i]);
@@ -191,4 +200,11 @@ size_t fake_jailer_count(const struct fake_jailer *fake, enum proto_type type)
     for (size_t i = 0; i < fake->request_count; i++)
         count += fake->requests[i].type == type;
     return count;
+}
+
+uint64_t fake_jailer_backstop_ms(const struct fake_jailer *fake)
+{
+    struct itimerspec left;
+    assert_int_equal(timerfd_gettime(fake->backstop_fd, &left), 0);
+    return (uint64_t)left.it_value.tv_sec * 1000 + (uint64_t)left.it_value.tv_nsec / 1000000;
 }

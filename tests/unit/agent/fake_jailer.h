@@ -29,6 +29,7 @@ struct fake_jailer {
     int request_fd;
     int stdout_fd;
     int stderr_fd;
+    int backstop_fd;
     bool denies_network; /* says of each run that it was refused an address */
 };
 
@@ -54,3 +55,6 @@ void fake_jailer_finished(struct fake_jailer *fake, const char *id, enum proto_e
 
 /* How many requests of this type have come. */
 size_t fake_jailer_count(const struct fake_jailer *fake, enum proto_type type);
+
+/* What is left until the timer of the last jail expires; 0: it isn't set. */
+uint64_t fake_jailer_backstop_ms(const struct fake_jailer *fake);

@@ -224,6 +224,12 @@ static const struct finished_case finished_cases[] = {
      -1,
      "process 1 of the sandbox died after 0.1 s without reporting the program's end: the program "
      "may have killed it"},
+    {"reaper that kept the deadline",
+     {.end = PROTO_END_REAPER},
+     {STARTED, .overdue = true},
+     RUN_REASON_DEADLINE_EXCEEDED,
+     -1,
+     "killed within 3 s after timeoutSeconds, which is 20"},
     {"shutdown",
      {.end = PROTO_END_SHUTDOWN, .wall_us = 2000000},
      {STARTED},

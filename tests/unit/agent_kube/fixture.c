@@ -33,6 +33,7 @@ static void on_request(struct fake_jailer *fake, const struct proto_message *mes
         fake_jailer_created(fake, message->create.id);
     } else if (message->type == PROTO_START) {
         fixture->unmarked_starts += !has_mark(message->start.id);
+        assert_true(fake_jailer_backstop_ms(fake) > message->start.timeout_ms);
         if (!fixture->finishes)
             return;
         assert_int_equal(fd_write_full(fake->stdout_fd, "hello\n", 6), 0);

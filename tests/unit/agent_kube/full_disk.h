@@ -3,5 +3,6 @@
 
 #include <stdbool.h>
 
-/* While it is set, files take no bytes. To be linked with --wrap=write and --wrap=posix_fallocate. */
+/* While it is set, files take no bytes. To be linked with --wrap=write and --wrap=posix_fallocate.
+ */
 extern bool full_disk;

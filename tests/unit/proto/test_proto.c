@@ -83,16 +83,16 @@ static void send_raw(int sock, const void *bytes, size_t len, const int *fds, si
 static void test_descriptors_arrive_with_created(void **state)
 {
     struct pair *pair = *state;
-    int pipe_fds[2], got[PROTO_CREATED_FDS] = {-1, -1, -1};
+    int pipe_fds[2], got[PROTO_CREATED_FDS] = {-1, -1, -1, -1};
     assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
-    const int sent[] = {pipe_fds[0], pipe_fds[1], pair->jailer};
+    const int sent[] = {pipe_fds[0], pipe_fds[1], pair->jailer, pair->agent};
     struct proto_message message = created(), out;
     size_t count = 0;
     struct error err = {0};
-    assert_int_equal(proto_send(pair->jailer, &message, sent, 3), 0);
+    assert_int_equal(proto_send(pair->jailer, &message, sent, 4), 0);
     assert_int_equal(proto_receive(pair->agent, &out, got, &count, &err), 1);
     assert_int_equal(out.type, PROTO_CREATED);
-    assert_int_equal(count, 3);
+    assert_int_equal(count, 4);
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(fcntl(got[i], F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
         (void)fd_close(got[i]);
@@ -135,7 +135,7 @@ static void expect_refused(struct pair *pair, const void *bytes, size_t len, con
 {
     struct proto_message out = {.type = 99};
     struct error err = {0};
-    int got[PROTO_CREATED_FDS] = {-7, -7, -7};
+    int got[PROTO_CREATED_FDS] = {-7, -7, -7, -7};
     size_t got_count = 77;
     unsigned int before = count_open_fds();
     send_raw(pair->agent, bytes, len, fds, count);
@@ -162,9 +162,9 @@ static void test_descriptors_where_none_belong_are_not_installed(void **state)
     message = created();
     len = (size_t)proto_encode(&message, bytes);
     expect_refused(pair, bytes, len, fds, 0, true, "descriptors");
-    expect_refused(pair, bytes, len, fds, 2, true, "descriptors");
+    expect_refused(pair, bytes, len, fds, 3, true, "descriptors");
     /* One more than fits: where the kernel pads, there would be room for it. */
-    expect_refused(pair, bytes, len, fds, 4, true, "descriptors");
+    expect_refused(pair, bytes, len, fds, 5, true, "descriptors");
     expect_refused(pair, bytes, len, fds, 6, true, "descriptors");
 }
 
@@ -189,11 +189,11 @@ static void test_send_of_nonsense(void **state)
 {
     struct pair *pair = *state;
     struct proto_message message = {.type = (enum proto_type)42};
-    const int fds[] = {0, 1, 2, 0};
+    const int fds[] = {0, 1, 2, 0, 1};
     assert_int_equal(proto_send(pair->jailer, &message, NULL, 0), -EINVAL);
     message = created();
-    assert_int_equal(proto_send(pair->jailer, &message, fds, 4), -EINVAL);
-    assert_int_equal(proto_send(-1, &message, fds, 3), -EBADF);
+    assert_int_equal(proto_send(pair->jailer, &message, fds, 5), -EINVAL);
+    assert_int_equal(proto_send(-1, &message, fds, 4), -EBADF);
 }
 
 int main(void)
