@@ -116,6 +116,8 @@ LOST_AGENT = ("AgentRestarted",)
 # An agent whose jailer goes ends as well, and tells of what it had.
 LOST_JAILER = ("JailerLost", "AgentRestarted")
 SILENT = ("NodeLost", "AgentRestarted")
+# A start that the jailer reads only when it wakes, and refuses; its program may have run till then.
+LATE_START = ("InternalError",)
 
 
 def _ends():
@@ -141,8 +143,8 @@ def _pauses():
                "stop controller")
     yield Kind("stop agent", SHORT_S, *_pause("-agent"), None, SILENT)
     yield Kind("stop agent, for long", LONG_S, *_pause("-agent"), None, SILENT)
-    yield Kind("stop jailer", SHORT_S, *_pause("-jailer"))
-    yield Kind("stop jailer past deadlines", PAST_DEADLINE_S, *_pause("-jailer"))
+    yield Kind("stop jailer", SHORT_S, *_pause("-jailer"), None, LATE_START)
+    yield Kind("stop jailer past deadlines", PAST_DEADLINE_S, *_pause("-jailer"), None, LATE_START)
 
 
 def _cuts():

@@ -22,7 +22,7 @@ GONE_WITHIN_S = 2.0
 OVER_WITHIN_S = TIMEOUT_S + 3.0 + 4.0
 
 # Ends that say that a program has not run to its end, by no doing of its own.
-PLATFORM_ENDS = ("JailerLost", "AgentRestarted", "NodeLost")
+PLATFORM_ENDS = ("JailerLost", "AgentRestarted", "NodeLost", "InternalError")
 LOOP_SHARE, SLEEP_SHARE = 0.12, 0.75
 LONGEST_S = 1.2
 
