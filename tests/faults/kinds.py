@@ -102,6 +102,19 @@ def _set_clock(hours):
             lambda world, part: world.clocks.set(part, 0))
 
 
+def _restart_with_clock(hours):
+    """Both controllers, that have to tell the age of what they find by a clock that is wrong."""
+    def begin(world, *_):
+        for name in CONTROLLERS:
+            world.clocks.set(name, hours * 3600)
+            world.parts[name].kill(0.0)
+
+    def end(world, _):
+        for name in CONTROLLERS:
+            world.clocks.set(name, 0)
+    return begin, end
+
+
 def _fill(then_kill=False):
     """The disk under a node's spool; an agent may have to start on it."""
     def begin(world, node, _):
@@ -163,6 +176,9 @@ def _clocks():
     for word, hours in (("ahead", 3), ("back", -3)):
         yield Kind(f"set the active controller's clock {word}", SHORT_S, *_set_clock(hours), ACTIVE,
                    (), "set a controller's clock")
+        yield Kind(f"kill both controllers and set their clocks {word}", PAST_LEAD_S,
+                   *_restart_with_clock(hours), CONTROLLERS[0], (),
+                   "kill controllers and set their clocks")
         # Before the begin of a server's certificate nobody can connect to it.
         yield Kind(f"set an agent's clock {word}", SHORT_S, *_set_clock(hours), None, SILENT,
                    "set an agent's clock")
