@@ -49,9 +49,10 @@ REAL = {
                "QueueTimeout"),
 }
 
-# What only a fault of the platform, or a spec that the API server refuses, would bring about.
-FAULTS = ("Cancelled", "InvalidSpec", "SandboxSetupFailed", "JailerLost", "AgentRestarted",
-          "NodeLost", "InternalError")
+# What only a fault of the platform, a limit that isn't set here, or a spec that the API server
+# refuses would bring about.
+FAULTS = ("Cancelled", "QueueFull", "InvalidSpec", "SandboxSetupFailed", "JailerLost",
+          "AgentRestarted", "NodeLost", "InternalError")
 
 
 class KubectlCluster(Cluster):

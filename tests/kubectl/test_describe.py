@@ -19,7 +19,7 @@ class TestDescribe(KubectlCase):
                         status = self.cluster.get(name)["status"]
                         text = self.kubectl(kubectl, "describe", "sbr", name).stdout
                         self.assertRegex(text, r"(?m)^Name: +" + name + "$")
-                        self.assertRegex(text, r"(?m)^Events: ")
+                        self.assertRegex(text, r"(?m)^Events:")
                         self.assertRegex(text, r"(?m)^  Phase: +" + status["phase"] + "$")
                         self.assertRegex(text, r"(?m)^  Reason: +" + reason + "$")
                         self.assertIn(status["message"].split()[0], text)

@@ -73,7 +73,7 @@ class TestReasons(KubectlCase):
                  "memory": r"64Mi.*peak",
                  "flood": r"reached \d{8} bytes, the limit is 67108864",
                  "forbidden": r"kexec_load",
-                 "queued": r"no room for 1 s \(queueTimeoutSeconds\): 0 of 1 node"}
+                 "queued": r"not placed within 1 s \(queueTimeoutSeconds\): 0 of 1 node"}
         for name, pattern in words.items():
             with self.subTest(run=name):
                 self.assertRegex(self.cluster.get(name)["status"]["message"], pattern)
