@@ -9,6 +9,7 @@
 #include "common/random.h"
 #include "node-agent/agent/agent_limits.h"
 #include "node-agent/agent/agent_metrics.h"
+#include "node-agent/agent/agent_pools.h"
 #include "node-agent/agent/assignments.h"
 #include "node-agent/agent/health.h"
 #include "node-agent/agent/jailer_client.h"
@@ -215,14 +216,8 @@ static void take_checks(struct agent *agent)
 {
     size_t count = 0;
     const struct proto_check *checks = jailer_client_checks(agent->jailer, &count);
-
     preconditions_message(checks, count, agent->unmet, sizeof(agent->unmet));
-    for (size_t i = 0; i < count; i++) {
-        if (checks[i].outcome == PROTO_OUTCOME_FAILED && checks[i].level != PROTO_INFORMATION)
-            log_event(checks[i].level == PROTO_REQUIRED ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN,
-                      "a precondition of the node is missing", LOG_TEXT("check", checks[i].name),
-                      LOG_TEXT("found", checks[i].figure), LOG_TEXT("advice", checks[i].advice));
-    }
+    preconditions_log(checks, count);
 }
 
 static void tell_of_spool(struct agent *agent)
@@ -318,6 +313,14 @@ static int begin_output(struct agent *agent, struct error *err)
                : 0;
 }
 
+static void on_pools_changed(void *arg)
+{
+    const struct agent *agent = arg;
+    struct agent_pools pools;
+    agent_pools_sum(agent->jailer, &pools);
+    node_status_set_warm(agent->node, pools.waiting);
+}
+
 /* The node says what it is only when it is known to be alive. */
 static void begin_node(struct agent *agent)
 {
@@ -332,6 +335,7 @@ static void begin_node(struct agent *agent)
         return;
     }
     describe_output(agent);
+    jailer_client_watch_pools(agent->jailer, on_pools_changed, agent);
     if (agent->unmet[0])
         node_status_set_unready(agent->node, "PreconditionFailed", agent->unmet);
     else if (spool_failure(agent->spool))
@@ -516,6 +520,7 @@ static int print_metrics(struct buf *body, void *arg)
     }
     if (agent->lease)
         counts.lease_age_seconds = node_lease_age_seconds(agent->lease);
+    agent_pools_sum(agent->jailer, &counts.pools);
     if (agent->writer)
         counts.writes = status_writer_count(agent->writer);
     if (agent->spool)

@@ -11,9 +11,9 @@
 /* Messages taken from the jailer in one turn of the loop; the rest waits for the next. */
 #define MAX_JAILER_BATCH 64u
 
-/* What an encoded request needs beside the spec's own bytes: the head, and four bytes of length
- * for each argument, name and value. */
-#define MAX_REQUEST_FRAMING_BYTES 1024u
+/* What an encoded request needs beside the spec's own bytes: the head, four bytes of length for
+ * each argument, name and value, and the variables that tell the limits. */
+#define MAX_REQUEST_FRAMING_BYTES 1280u
 
 /* One read from an output pipe. */
 #define MAX_READ_BYTES (64u << 10)

@@ -9,10 +9,19 @@ static const double second_buckets[] = {0.0002, 0.0005, 0.001, 0.002, 0.005, 0.0
 static const char *const stage_labels[] = {
     [AGENT_STAGE_DELIVER] = "deliver",
     [AGENT_STAGE_START_COLD] = "start_cold",
+    [AGENT_STAGE_START_WARM] = "start_warm",
     [AGENT_STAGE_MARK] = "mark",
     [AGENT_STAGE_RUN] = "run",
     [AGENT_STAGE_WRITE_BACK] = "write_back",
     [AGENT_STAGE_COUNT] = NULL,
+};
+
+enum pool_found { POOL_FOUND_WAITING, POOL_FOUND_NONE };
+
+static const char *const pool_labels[] = {
+    [POOL_FOUND_WAITING] = "waiting",
+    [POOL_FOUND_NONE] = "none",
+    NULL,
 };
 
 #define REASON_LABEL(reason) ((reason)-RUN_REASON_COMPLETED)
@@ -51,6 +60,28 @@ static const char *const output_labels[AGENT_OUTPUT_COUNT + 1] = {
 };
 
 static const char *const renewal_labels[] = {"ok", "failed", NULL};
+
+static void init_pools(struct agent_metrics *metrics)
+{
+    metrics->pool_waiting = (struct metric){.name = "sandboxrun_agent_pool_waiting",
+                                            .help = "Sandboxes that wait for runs",
+                                            .type = METRIC_GAUGE};
+    metrics->pool_size = (struct metric){.name = "sandboxrun_agent_pool_size",
+                                         .help = "Sandboxes that are meant to wait for runs",
+                                         .type = METRIC_GAUGE};
+    metrics->pool_runs = (struct metric){.name = "sandboxrun_agent_pool_runs_total",
+                                         .help = "Runs by whether a sandbox waited for them",
+                                         .type = METRIC_COUNTER,
+                                         .label = "found",
+                                         .label_values = pool_labels};
+    metrics->pool_made = (struct metric){.name = "sandboxrun_agent_pool_made_total",
+                                         .help = "Sandboxes made to wait for runs",
+                                         .type = METRIC_COUNTER};
+    metrics->pool_made_seconds =
+        (struct metric){.name = "sandboxrun_agent_pool_made_seconds_total",
+                        .help = "Time in which these were made, all together",
+                        .type = METRIC_COUNTER};
+}
 
 void agent_metrics_init(struct agent_metrics *metrics)
 {
@@ -111,6 +142,24 @@ void agent_metrics_init(struct agent_metrics *metrics)
                       .help = "Time since the last accepted renewal of the node's lease was sent",
                       .type = METRIC_GAUGE},
     };
+    init_pools(metrics);
+}
+
+/* The jailer counts; a lower figure than before is another jailer's. */
+static void follow(struct metric *metric, unsigned int label, double total)
+{
+    double delta = total - metric->values[label];
+    metric_add(metric, label, delta > 0 ? delta : 0);
+}
+
+static void fill_pools(struct agent_metrics *metrics, const struct agent_pools *pools)
+{
+    metric_set(&metrics->pool_waiting, 0, pools->waiting);
+    metric_set(&metrics->pool_size, 0, pools->size);
+    follow(&metrics->pool_runs, POOL_FOUND_WAITING, (double)pools->hits);
+    follow(&metrics->pool_runs, POOL_FOUND_NONE, (double)pools->misses);
+    follow(&metrics->pool_made, 0, (double)pools->made);
+    follow(&metrics->pool_made_seconds, 0, (double)pools->made_us / 1e6);
 }
 
 void agent_metrics_stage(struct agent_metrics *metrics, enum agent_stage stage, int64_t duration_us)
@@ -154,11 +203,25 @@ int agent_metrics_print(struct agent_metrics *metrics, const struct agent_counts
                         struct buf *body)
 {
     struct metric *const all[] = {
-        &metrics->stage_seconds, &metrics->finished,       &metrics->denied,
-        &metrics->given_back,    &metrics->too_late,       &metrics->active,
-        &metrics->held,          &metrics->pending_writes, &metrics->spooled,
-        &metrics->retained,      &metrics->retained_bytes, &metrics->output,
-        &metrics->renewals,      &metrics->lease_age,
+        &metrics->stage_seconds,
+        &metrics->finished,
+        &metrics->denied,
+        &metrics->given_back,
+        &metrics->too_late,
+        &metrics->active,
+        &metrics->held,
+        &metrics->pending_writes,
+        &metrics->spooled,
+        &metrics->retained,
+        &metrics->retained_bytes,
+        &metrics->output,
+        &metrics->renewals,
+        &metrics->lease_age,
+        &metrics->pool_waiting,
+        &metrics->pool_size,
+        &metrics->pool_runs,
+        &metrics->pool_made,
+        &metrics->pool_made_seconds,
     };
 
     metric_set(&metrics->active, 0, counts->active);
@@ -168,5 +231,6 @@ int agent_metrics_print(struct agent_metrics *metrics, const struct agent_counts
     metric_set(&metrics->retained, 0, (double)counts->retained);
     metric_set(&metrics->retained_bytes, 0, (double)counts->retained_bytes);
     metric_set(&metrics->lease_age, 0, counts->lease_age_seconds);
+    fill_pools(metrics, &counts->pools);
     return metrics_print(all, ARRAY_SIZE(all), body);
 }

@@ -3,6 +3,7 @@
 
 #include "common/api/run_status.h"
 #include "common/metrics.h"
+#include "node-agent/agent/agent_pools.h"
 #include "node-agent/agent/status_plan.h"
 
 #include <stdint.h>
@@ -11,6 +12,7 @@
 enum agent_stage {
     AGENT_STAGE_DELIVER,    /* from the controller's assignment until the agent sees it */
     AGENT_STAGE_START_COLD, /* until the code starts, in a sandbox made for it */
+    AGENT_STAGE_START_WARM, /* or in one that waited for a run */
     AGENT_STAGE_MARK,       /* of that, the mark in the spool */
     AGENT_STAGE_RUN,        /* until the sandbox is gone */
     AGENT_STAGE_WRITE_BACK, /* until the API server has the result */
@@ -38,6 +40,7 @@ struct agent_counts {
     size_t retained; /* runs whose output is kept */
     uint64_t retained_bytes;
     double lease_age_seconds;
+    struct agent_pools pools;
 };
 
 struct agent_metrics {
@@ -55,6 +58,11 @@ struct agent_metrics {
     struct metric output;    /* by outcome */
     struct metric renewals;  /* of the node's lease, by outcome */
     struct metric lease_age; /* seconds */
+    struct metric pool_waiting;
+    struct metric pool_size;
+    struct metric pool_runs; /* by what they found */
+    struct metric pool_made;
+    struct metric pool_made_seconds;
 };
 
 void agent_metrics_init(struct agent_metrics *metrics);

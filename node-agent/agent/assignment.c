@@ -193,7 +193,8 @@ static int on_before_start(struct run *run, struct error *err, void *arg)
     begin_retaining(assignment);
     int64_t now_us = clock_realtime_us();
     agent_metrics_stage(metrics, AGENT_STAGE_MARK, now_us - began_us);
-    agent_metrics_stage(metrics, AGENT_STAGE_START_COLD, now_us - assignment->seen_us);
+    agent_metrics_stage(metrics, run_is_warm(run) ? AGENT_STAGE_START_WARM : AGENT_STAGE_START_COLD,
+                        now_us - assignment->seen_us);
     return 0;
 }
 

@@ -39,6 +39,10 @@ struct jailer_client {
     struct proto_hello hello;
     struct proto_check *checks;
     size_t check_count;
+    struct proto_pool pools[PROTO_MAX_RUNTIMES];
+    size_t pool_count;
+    jailer_pools_fn pools_changed;
+    void *pools_arg;
     struct owner *owners;
     struct request *queue;
     struct request **queue_end;
@@ -170,6 +174,23 @@ static int handle_notice(struct jailer_client *client, const struct proto_messag
     return 0;
 }
 
+static int handle_pool(struct jailer_client *client, const struct proto_pool *pool,
+                       struct error *err)
+{
+    size_t i = 0;
+    while (i < client->pool_count && (client->pools[i].profile != pool->profile ||
+                                      strcmp(client->pools[i].runtime, pool->runtime) != 0))
+        i++;
+    if (i == PROTO_MAX_RUNTIMES)
+        return error_set(err, EPROTO, "the jailer told of more than %d pools", PROTO_MAX_RUNTIMES);
+    client->pools[i] = *pool;
+    if (i == client->pool_count)
+        client->pool_count++;
+    if (client->pools_changed)
+        client->pools_changed(client->pools_arg);
+    return 0;
+}
+
 static int handle_created(struct jailer_client *client, const struct proto_message *message,
                           const int *fds, size_t fd_count, struct error *err)
 {
@@ -219,6 +240,8 @@ static int handle_message(struct jailer_client *client, const struct proto_messa
         return handle_hello(client, message, err);
     if (message->type == PROTO_NOTICE)
         return handle_notice(client, message, err);
+    if (message->type == PROTO_POOL && client->state == CLIENT_READY)
+        return handle_pool(client, &message->pool, err);
     if (message->type == PROTO_REFUSED && client->state == CLIENT_READY)
         return handle_last(client, message, message->refused.id);
     if (message->type == PROTO_FINISHED && client->state == CLIENT_READY)
@@ -386,6 +409,19 @@ const struct proto_check *jailer_client_checks(const struct jailer_client *clien
 {
     *ret_count = client->check_count;
     return client->checks;
+}
+
+void jailer_client_watch_pools(struct jailer_client *client, jailer_pools_fn fn, void *arg)
+{
+    client->pools_changed = fn;
+    client->pools_arg = arg;
+    fn(arg);
+}
+
+const struct proto_pool *jailer_client_pools(const struct jailer_client *client, size_t *ret_count)
+{
+    *ret_count = client->pool_count;
+    return client->pools;
 }
 
 static void copy_id(char ret_id[static PROTO_ID_SIZE], const char *id)

@@ -231,6 +231,16 @@ void node_status_set_allocated(struct node_status *status, const struct node_res
         go_on(status);
 }
 
+void node_status_set_warm(struct node_status *status, uint32_t warm)
+{
+    if (status->node.warm == warm)
+        return;
+    status->node.warm = warm;
+    status->dirty = true;
+    if (status->failures == 0)
+        go_on(status);
+}
+
 int node_status_set_output(struct node_status *status, const struct node_output *output)
 {
     cleanup_free char *address = output->address ? strdup(output->address) : NULL;

@@ -25,6 +25,9 @@ void node_status_free(struct node_status *status);
 
 void node_status_set_allocated(struct node_status *status, const struct node_resources *allocated);
 
+/* How many sandboxes wait for runs. */
+void node_status_set_warm(struct node_status *status, uint32_t warm);
+
 /* Where output can be read; copied. */
 int node_status_set_output(struct node_status *status, const struct node_output *output);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node-agent/agent/preconditions.h"
 
+#include "common/log.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -61,5 +63,15 @@ void preconditions_message(const struct proto_check *checks, size_t count, char 
     for (size_t i = 0; i < count; i++) {
         if (is_failed(&checks[i]))
             append(&text, " %s: %s; %s.", checks[i].name, checks[i].figure, checks[i].advice);
+    }
+}
+
+void preconditions_log(const struct proto_check *checks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (checks[i].outcome == PROTO_OUTCOME_FAILED && checks[i].level != PROTO_INFORMATION)
+            log_event(checks[i].level == PROTO_REQUIRED ? LOG_LEVEL_ERROR : LOG_LEVEL_WARN,
+                      "a precondition of the node is missing", LOG_TEXT("check", checks[i].name),
+                      LOG_TEXT("found", checks[i].figure), LOG_TEXT("advice", checks[i].advice));
     }
 }

@@ -2,10 +2,16 @@
 #include "node-agent/agent/request.h"
 
 #include "common/api/limits.h"
+#include "common/cleanup.h"
 #include "node-agent/agent/agent_limits.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+/* Of append_limits(). */
+#define LIMIT_VARIABLES 5u
 
 static const char request_magic[4] = {'S', 'B', 'R', 'Q'};
 
@@ -20,12 +26,38 @@ static int append_string(struct buf *request, const char *text)
     return buf_append(request, text, len);
 }
 
+/* A program that sizes itself from the host would start a thread for each of its processors and
+ * throttle itself. Before the run's own variables, which may say otherwise. */
+static const char *const thread_variables[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                               "MKL_NUM_THREADS"};
+
+static int append_number(const char *name, uint64_t value, struct buf *request)
+{
+    char text[24];
+    (void)snprintf(text, sizeof(text), "%" PRIu64, value);
+    int r = append_string(request, name);
+    return r < 0 ? r : append_string(request, text);
+}
+
+static int append_limits(const struct run_spec *spec, struct buf *request)
+{
+    uint32_t threads = spec->cpu_milli / 1000 + (spec->cpu_milli % 1000 != 0 ? 1 : 0);
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(thread_variables); i++)
+        r = append_number(thread_variables[i], threads, request);
+    if (r >= 0)
+        r = append_number("SANDBOXRUN_MEMORY_BYTES", spec->memory_bytes, request);
+    if (r >= 0)
+        r = append_number("SANDBOXRUN_CPU_MILLI", spec->cpu_milli, request);
+    return r;
+}
+
 static int append_head(const struct run_spec *spec, size_t code_len, size_t stdin_len,
                        struct buf *request)
 {
     const uint32_t words[] = {
         REQUEST_VERSION,           spec->stdin_text ? REQUEST_FLAG_HAS_STDIN : 0,
-        (uint32_t)spec->arg_count, (uint32_t)spec->env_count,
+        (uint32_t)spec->arg_count, (uint32_t)spec->env_count + LIMIT_VARIABLES,
         (uint32_t)code_len,        (uint32_t)stdin_len,
     };
     int r = buf_append(request, request_magic, sizeof(request_magic));
@@ -44,6 +76,8 @@ static int append_all(const struct run_spec *spec, size_t code_len, size_t stdin
         r = buf_append(request, spec->stdin_text, stdin_len);
     for (size_t i = 0; r >= 0 && i < spec->arg_count; i++)
         r = append_string(request, spec->args[i]);
+    if (r >= 0)
+        r = append_limits(spec, request);
     for (size_t i = 0; r >= 0 && i < spec->env_count; i++) {
         r = append_string(request, spec->env[i].name);
         if (r >= 0)

@@ -43,6 +43,7 @@ struct run {
     enum run_state state;
     uint32_t timeout_seconds;
     uint64_t not_after_ns; /* of the start; 0: whenever */
+    bool warm;
     bool withdrawn;
     uint64_t over_ns; /* after its start (CLOCK_BOOTTIME): by then process 1 has ended it */
     struct buf request;
@@ -388,9 +389,10 @@ static void on_refused(struct run *run, const struct proto_refused *refused)
 static void on_message(const struct proto_message *message, const int *fds, void *arg)
 {
     struct run *run = arg;
-    if (message->type == PROTO_CREATED)
+    if (message->type == PROTO_CREATED) {
+        run->warm = message->created.warm != 0;
         on_created(run, fds);
-    else if (message->type == PROTO_FINISHED)
+    } else if (message->type == PROTO_FINISHED)
         on_finished(run, &message->finished);
     else
         on_refused(run, &message->refused);
@@ -516,6 +518,11 @@ int run_new(struct loop *loop, struct jailer_client *jailer, const struct sandbo
 void run_set_not_after(struct run *run, uint64_t boottime_ns)
 {
     run->not_after_ns = boottime_ns;
+}
+
+bool run_is_warm(const struct run *run)
+{
+    return run->warm;
 }
 
 bool run_was_withdrawn(const struct run *run)

@@ -47,6 +47,9 @@ void run_set_not_after(struct run *run, uint64_t boottime_ns);
  * and it may be started by somebody else. */
 bool run_was_withdrawn(const struct run *run);
 
+/* Whether its sandbox waited for a run; known from before_start on. */
+bool run_is_warm(const struct run *run);
+
 /* Ends the run from outside; finished follows with this reason (Cancelled, ...). */
 void run_kill(struct run *run, enum run_reason reason, const char *message);
 

@@ -24,7 +24,7 @@ int admission_check(const struct jailer *jailer, const struct proto_create *crea
                          "CPU in thousandths of %" PRIu32 " is more than this node's %" PRIu64
                          " for sandboxes",
                          create->cpu_milli, jailer->cpu_capacity_milli);
-    if (jailer->sandbox_count >= jailer->max_runs)
+    if (jailer->sandbox_count - jailer->pools.sandboxes >= jailer->max_runs)
         return error_set(err, ENOSPC, "all of the %" PRIu32 " places for sandboxes are taken",
                          jailer->max_runs);
     if (create->memory_bytes > jailer->memory_capacity_bytes - jailer->memory_in_use_bytes)

@@ -410,6 +410,25 @@ int cgroup_set_cpu(struct cgroup_system *system, const struct cgroup *cgroup, ui
     return system->backend->set_cpu(system, cgroup, cpu_milli, err);
 }
 
+int cgroup_change(struct cgroup_system *system, const struct cgroup *cgroup,
+                  const struct cgroup_limits *now, const struct cgroup_limits *limits,
+                  struct error *err)
+{
+    int r = 0;
+    if (limits->memory_bytes != now->memory_bytes)
+        r = system->backend->set_memory(system, cgroup, limits->memory_bytes,
+                                        limits->memory_bytes > now->memory_bytes, err);
+    if (r >= 0 && limits->cpu_milli != now->cpu_milli)
+        r = system->backend->set_cpu(system, cgroup, limits->cpu_milli, err);
+    return r;
+}
+
+int cgroup_set_idle(struct cgroup_system *system, const struct cgroup *cgroup, bool idle,
+                    struct error *err)
+{
+    return system->backend->set_idle(system, cgroup, idle, err);
+}
+
 void cgroup_usage(struct cgroup_system *system, const struct cgroup *cgroup,
                   struct cgroup_usage *ret_usage)
 {

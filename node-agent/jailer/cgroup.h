@@ -78,6 +78,16 @@ int cgroup_open_entrance(struct cgroup_system *system, const struct cgroup *cgro
 int cgroup_set_cpu(struct cgroup_system *system, const struct cgroup *cgroup, uint32_t cpu_milli,
                    struct error *err);
 
+/* Gives a live sandbox other limits on memory and CPU than the ones it has (now), neither of which
+ * may exceed those of the slot. -EBUSY if it uses more memory already: it must not go on then. */
+int cgroup_change(struct cgroup_system *system, const struct cgroup *cgroup,
+                  const struct cgroup_limits *now, const struct cgroup_limits *limits,
+                  struct error *err);
+
+/* Its share of the CPU where others want it too: next to none, or as much as each of them. */
+int cgroup_set_idle(struct cgroup_system *system, const struct cgroup *cgroup, bool idle,
+                    struct error *err);
+
 /* What could be read; 0 elsewhere. */
 void cgroup_usage(struct cgroup_system *system, const struct cgroup *cgroup,
                   struct cgroup_usage *ret_usage);

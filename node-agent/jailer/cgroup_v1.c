@@ -82,6 +82,29 @@ static int v1_set_tcp(struct cgroup_system *system, const struct cgroup *cgroup,
     return cgroup_write(cgroup_slot_fd(system, CGROUP_MEMORY), cgroup->name, TCP_LIMIT, text, err);
 }
 
+/* Memory alone may never exceed memory and swap together, in between neither. */
+static int v1_set_memory(struct cgroup_system *system, const struct cgroup *cgroup,
+                         uint64_t memory_bytes, bool raised, struct error *err)
+{
+    static const char *const attributes[] = {"memory.limit_in_bytes",
+                                             "memory.memsw.limit_in_bytes"};
+    int memory_fd = cgroup_slot_fd(system, CGROUP_MEMORY);
+    char memory[CGROUP_VALUE_SIZE];
+    (void)snprintf(memory, sizeof(memory), "%" PRIu64, memory_bytes);
+    if (!system->limits_swap)
+        return cgroup_write(memory_fd, cgroup->name, attributes[0], memory, err);
+    int r = cgroup_write(memory_fd, cgroup->name, attributes[raised ? 1 : 0], memory, err);
+    return r < 0 ? r
+                 : cgroup_write(memory_fd, cgroup->name, attributes[raised ? 0 : 1], memory, err);
+}
+
+static int v1_set_idle(struct cgroup_system *system, const struct cgroup *cgroup, bool idle,
+                       struct error *err)
+{
+    return cgroup_write(cgroup_slot_fd(system, CGROUP_CPU), cgroup->name, "cpu.shares",
+                        idle ? "2" : "1024", err);
+}
+
 static int v1_set_limits(struct cgroup_system *system, struct cgroup *cgroup,
                          const struct cgroup_limits *limits, struct error *err)
 {
@@ -129,5 +152,7 @@ const struct cgroup_backend cgroup_v1 = {
     .prepare_slot = v1_prepare_slot,
     .set_limits = v1_set_limits,
     .set_cpu = v1_set_cpu,
+    .set_memory = v1_set_memory,
+    .set_idle = v1_set_idle,
     .usage = v1_usage,
 };

@@ -77,6 +77,27 @@ static int v2_set_cpu(struct cgroup_system *system, const struct cgroup *cgroup,
     return cgroup_write(cgroup_slot_fd(system, CGROUP_MEMORY), cgroup->name, "cpu.max", quota, err);
 }
 
+static int v2_set_memory(struct cgroup_system *system, const struct cgroup *cgroup,
+                         uint64_t memory_bytes, bool raised, struct error *err)
+{
+    int slot_fd = cgroup_slot_fd(system, CGROUP_MEMORY);
+    char memory[CGROUP_VALUE_SIZE];
+    uint64_t used = 0;
+    /* The kernel takes any limit, and would answer one that is exceeded already with an OOM. */
+    if (!raised && cgroup_read_number(slot_fd, cgroup->name, "memory.current", &used) >= 0 &&
+        used > memory_bytes)
+        return error_set(err, EBUSY, "%" PRIu64 " bytes of memory are in use already", used);
+    (void)snprintf(memory, sizeof(memory), "%" PRIu64, memory_bytes);
+    return cgroup_write(slot_fd, cgroup->name, "memory.max", memory, err);
+}
+
+static int v2_set_idle(struct cgroup_system *system, const struct cgroup *cgroup, bool idle,
+                       struct error *err)
+{
+    return cgroup_write(cgroup_slot_fd(system, CGROUP_MEMORY), cgroup->name, "cpu.weight",
+                        idle ? "1" : "100", err);
+}
+
 static int v2_set_limits(struct cgroup_system *system, struct cgroup *cgroup,
                          const struct cgroup_limits *limits, struct error *err)
 {
@@ -132,5 +153,7 @@ const struct cgroup_backend cgroup_v2 = {
     .prepare_slot = v2_prepare_slot,
     .set_limits = v2_set_limits,
     .set_cpu = v2_set_cpu,
+    .set_memory = v2_set_memory,
+    .set_idle = v2_set_idle,
     .usage = v2_usage,
 };

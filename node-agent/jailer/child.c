@@ -90,6 +90,21 @@ static int enter_mounts(const struct jail_spec *spec, struct error *err)
     return mounts_enter(&spec->mounts, err);
 }
 
+static int show_places(const struct jail_spec *spec, struct error *err)
+{
+    for (unsigned int i = 0; spec->shows_places && i < MOUNTS_TMPFS_COUNT; i++) {
+        int fd = mounts_open((enum mounts_tmpfs)i, err);
+        if (fd < 0)
+            return fd;
+        const struct report report = {.kind = REPORT_PLACE, .place = i};
+        int r = pass_fd_send(spec->fds[JAIL_FD_STATUS], &report, sizeof(report), fd);
+        (void)fd_close(fd);
+        if (r < 0)
+            return error_set(err, -r, "hand over a file system");
+    }
+    return 0;
+}
+
 static int enter_rlimits(const struct jail_spec *spec, struct error *err)
 {
     int r = fd_write_attr(spec->fds[JAIL_FD_PROC], "self/oom_score_adj", OOM_SCORE_ADJ);
@@ -133,10 +148,15 @@ static int set_no_new_privs(const struct jail_spec *spec, struct error *err)
  * capabilities that the user namespace takes; the new user namespace fills every capability set,
  * so they are emptied behind it. */
 const struct child_step child_steps[] = {
-    {JAIL_LOCK_DESCRIPTORS, close_inherited},    {JAIL_LOCK_CGROUP, enter_cgroups},
-    {JAIL_LOCK_NAMESPACES, enter_namespaces},    {JAIL_LOCK_MOUNTS, enter_mounts},
-    {JAIL_LOCK_RLIMITS, enter_rlimits},          {JAIL_LOCK_USER_NAMESPACE, enter_user_namespace},
-    {JAIL_LOCK_CAPABILITIES, drop_capabilities}, {JAIL_LOCK_PARENT_DEATH, bind_to_parent},
+    {JAIL_LOCK_DESCRIPTORS, close_inherited},
+    {JAIL_LOCK_CGROUP, enter_cgroups},
+    {JAIL_LOCK_NAMESPACES, enter_namespaces},
+    {JAIL_LOCK_MOUNTS, enter_mounts},
+    {JAIL_LOCK_MOUNTS, show_places},
+    {JAIL_LOCK_RLIMITS, enter_rlimits},
+    {JAIL_LOCK_USER_NAMESPACE, enter_user_namespace},
+    {JAIL_LOCK_CAPABILITIES, drop_capabilities},
+    {JAIL_LOCK_PARENT_DEATH, bind_to_parent},
     {JAIL_LOCK_NO_NEW_PRIVS, set_no_new_privs},
 };
 

@@ -6,6 +6,7 @@
 #include "node-agent/jailer/payload.h"
 #include "node-agent/jailer/rlimits.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -45,6 +46,7 @@ struct jail_spec {
     struct mounts_plan mounts;
     struct rlimits_plan rlimits;
     struct payload payload;
+    bool shows_places; /* sends the private file systems, so that they can be made smaller */
     unsigned int last_capability;
     struct landlock_plan landlock;
     const struct seccomp_policy *payload_policy;

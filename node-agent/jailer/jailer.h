@@ -7,6 +7,7 @@
 #include "node-agent/jailer/idmap.h"
 #include "node-agent/jailer/netns_pool.h"
 #include "node-agent/jailer/network.h"
+#include "node-agent/jailer/pool.h"
 #include "node-agent/jailer/runtimes.h"
 
 #include <stdint.h>
@@ -28,7 +29,8 @@ struct jailer {
     uint32_t max_runs;
     uint64_t memory_capacity_bytes;
     uint64_t cpu_capacity_milli;
+    struct pools pools;
     struct sandbox *sandboxes;
-    uint32_t sandbox_count;
-    uint64_t memory_in_use_bytes; /* the sum of the limits of all live sandboxes */
+    uint32_t sandbox_count;       /* those of the pools too */
+    uint64_t memory_in_use_bytes; /* the sum of the limits of all live ones that are a run's */
 };

@@ -146,8 +146,7 @@ static int plan(struct jailer *jailer, const struct proto_create *create, uid_t 
     spec->outer_id = outer_id;
     spec->last_capability = jailer->last_capability;
     mounts_plan(&spec->mounts, create->memory_bytes, outer_id);
-    rlimits_plan(&spec->rlimits, create->memory_bytes, ceiling->pids);
-    payload_plan(&spec->payload, create->memory_bytes, create->cpu_milli);
+    rlimits_plan(&spec->rlimits, ceiling->memory_bytes, ceiling->pids);
     landlock_plan(&spec->landlock, jailer->landlock_abi, profiles[create->profile].network);
     spec->payload_policy = profiles[create->profile].policy;
     spec->reaper_policy = &seccomp_policy_reaper;
@@ -173,11 +172,12 @@ static int start(struct jailer *jailer, const struct cgroup *cgroup, struct jail
 }
 
 int launch_jail(struct jailer *jailer, const struct proto_create *create, uid_t outer_id,
-                const struct cgroup *cgroup, struct network_lease *lease, struct launch *ret_launch,
-                enum jail_lock *ret_lock, struct error *err)
+                const struct cgroup *cgroup, struct network_lease *lease, bool waits,
+                struct launch *ret_launch, enum jail_lock *ret_lock, struct error *err)
 {
     struct launch launch = LAUNCH_INIT;
-    struct jail_spec spec = {.tasks_count = 0};
+    struct jail_spec spec = {.shows_places = waits};
+    payload_plan(&spec.payload, waits);
     for (size_t i = 0; i < JAIL_FD_COUNT; i++)
         spec.fds[i] = -1;
 

@@ -31,9 +31,10 @@ struct launch {
                      .agent_fds = {-1, -1, -1, -1}})
 
 /* Makes the pipes, plans the jail and clones process 1 into cgroup; lease is NULL without
- * network. -errno with the lock that could not be set in *ret_lock; nothing is left then. */
+ * network. waits: for a run that isn't there yet, whose limits may be tighter. -errno with the lock
+ * that could not be set in *ret_lock; nothing is left then. */
 int launch_jail(struct jailer *jailer, const struct proto_create *create, uid_t outer_id,
-                const struct cgroup *cgroup, struct network_lease *lease, struct launch *ret_launch,
-                enum jail_lock *ret_lock, struct error *err);
+                const struct cgroup *cgroup, struct network_lease *lease, bool waits,
+                struct launch *ret_launch, enum jail_lock *ret_lock, struct error *err);
 
 void launch_close(struct launch *launch);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "node-agent/proto/proto_messages.h"
+
 /* Every bound of the jailer, each with its answer when it is hit. */
 
 /* Live sandboxes of one jailer, those in the making and in the sweeping included; beyond it
@@ -29,8 +31,9 @@
 /* Events taken from the kernel in one turn. */
 #define MAX_EVENTS_PER_TURN 64
 
-/* Timers: one for each sandbox, one for the shutdown, one for the network. */
-#define MAX_DEADLINES (MAX_SANDBOXES + 2u)
+/* Timers: one for each sandbox, one for the shutdown, one for the network, one for each pool, two
+ * for all of these. */
+#define MAX_DEADLINES (MAX_SANDBOXES + 4u + PROTO_MAX_RUNTIMES)
 
 /* A cgroup that is not empty yet is tried again after 1 ms, 2 ms, ... up to this, until it is
  * gone; only then the run is reported. Once it took longer than the second, that is logged. */
@@ -45,6 +48,27 @@
 
 /* How often a jailer that stands by for another one tries the lock. */
 #define STANDBY_AGAIN_MS 50u
+
+/* Sandboxes made ahead, for each runtime: how many are in the making at a time, and the memory that
+ * one may use until a run takes it. */
+#define MAX_POOL_MAKING   2u
+#define POOL_MEMORY_BYTES (64ull << 20)
+
+/* Of the memory for sandboxes all pools together take one part in so many. */
+#define MAX_POOL_SHARE 4u
+
+/* The place of one that was taken is filled when its run has started, or after so long. A pool is
+ * made smaller once a period, and one that has waited so long is replaced. */
+#define POOL_REFILL_WITHIN_MS 10u
+#define POOL_PERIOD_MS        60000u
+#define POOL_AGE_MS           600000u
+
+/* After one that could not be made; doubled for each further one in a row, up to the second. */
+#define POOL_RETRY_MS     1000u
+#define MAX_POOL_RETRY_MS 60000u
+
+/* How soon the agent is told that a pool has changed. */
+#define POOL_TELL_MS 1000u
 
 /* Network namespaces made ahead; a burst of more sandboxes makes its own. */
 #define MAX_READY_NETNS 4u

@@ -60,6 +60,11 @@
  * isn't ready. The calls wait in the kernel until the loop has counted and answered them, one of
  * each sandbox a turn (notify.c); the counts go into PROTO_FINISHED.
  *
+ * Pools. Sandboxes without network are made before their runs are there (pool.h): a jail is sealed,
+ * its program says one byte on its standard output, and waits with the request's pipe in its hand.
+ * PROTO_CREATE then finds it ready: its limits are written, and its pipes sent, in one turn of the
+ * loop. Places are filled again behind the run that took one, one or two at a time.
+ *
  * Order of the locks: child.c. A lock that can't be set is reported by name and ends the jail.
  *
  * One at a time. A node agent's jailer has the lock of its spool for as long as it works
@@ -195,6 +200,33 @@ static int open_loop(struct program *program, struct error *err)
     return r;
 }
 
+static void on_pools_changed(void *arg)
+{
+    struct program *program = arg;
+    server_say_pools(&program->server);
+}
+
+/* What waits takes its places and memory from the node: a small one has fewer. */
+static void plan_pools(struct program *program)
+{
+    struct jailer *jailer = &program->jailer;
+    const struct options *options = &program->options;
+    uint64_t runtimes = jailer->runtimes.count > 0 ? jailer->runtimes.count : 1;
+    uint64_t room = jailer->memory_capacity_bytes / MAX_POOL_SHARE / POOL_MEMORY_BYTES / runtimes;
+    uint64_t places = (MAX_SANDBOXES - options->max_runs) / runtimes;
+    uint64_t max = options->pool_max;
+    max = max < room ? max : room;
+    max = max < places ? max : places;
+    if (max < options->pool_max)
+        log_event(LOG_LEVEL_WARN, "fewer sandboxes can be made ahead than asked for",
+                  LOG_NUMBER("pool_max", options->pool_max), LOG_NUMBER("possible", (long long)max),
+                  LOG_NUMBER("memory_bytes", (long long)jailer->memory_capacity_bytes),
+                  LOG_NUMBER("max_runs", options->max_runs));
+    uint32_t min = options->pool_min < max ? options->pool_min : (uint32_t)max;
+    pools_init(&jailer->pools, jailer, min, (uint32_t)max, on_pools_changed, program);
+    jailer->memory_capacity_bytes -= jailer->pools.count * max * POOL_MEMORY_BYTES;
+}
+
 static int open_cgroups(struct program *program, struct error *err)
 {
     struct jailer *jailer = &program->jailer;
@@ -213,9 +245,10 @@ static int open_cgroups(struct program *program, struct error *err)
             ? options->memory_capacity_bytes
             : host_memory_bytes(cgroup_system_memory_limit(jailer->cgroups));
     jailer->max_runs = options->max_runs;
+    plan_pools(program);
     return idmap_init(&jailer->idmap, options->uid_base, options->uid_count,
-                      cgroup_system_uid_part(jailer->cgroups), MAX_UID_PARTS, options->max_runs,
-                      err);
+                      cgroup_system_uid_part(jailer->cgroups), MAX_UID_PARTS,
+                      options->max_runs + pools_max(&jailer->pools), err);
 }
 
 /* What can be told without trying; -errno with what there is no ToolCall for. */
@@ -295,8 +328,6 @@ static int prepare(struct program *program, struct error *err)
     bool at_root = !cgroup_parent_is_self(options->cgroup_parent);
     int r = host_check(at_root, err);
     if (r >= 0)
-        r = host_raise_nofile(options->max_runs, err);
-    if (r >= 0)
         r = caps_last(jailer->proc_fd, &jailer->last_capability, err);
     if (r >= 0)
         r = notify_check(err);
@@ -311,6 +342,8 @@ static int prepare(struct program *program, struct error *err)
     if (r >= 0)
         r = open_cgroups(program, err);
     if (r >= 0)
+        r = host_raise_nofile(options->max_runs + pools_max(&jailer->pools), err);
+    if (r >= 0)
         r = caps_restrict(jailer->last_capability, at_root, err);
     if (r >= 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         r = error_set_errno(err, errno, "clear the dumpable bit");
@@ -322,6 +355,7 @@ static int open_server(struct program *program, struct error *err)
     const struct options *options = &program->options;
     struct jailer *jailer = &program->jailer;
     open_network(program);
+    pools_start(&jailer->pools);
     if (options->fd >= 0) {
         if (fcntl(options->fd, F_SETFD, FD_CLOEXEC) < 0)
             return error_set_errno(err, errno, "--fd %d", options->fd);

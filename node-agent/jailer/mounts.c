@@ -6,9 +6,6 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Each gets a quarter of the memory limit, a quarter is left for the program itself. */
-#define TMPFS_SHARE 4
-
 #define RESOLV_CONF        "/etc/resolv.conf"
 #define RESOLV_CONF_SOURCE "/tmp/.resolv.conf"
 
@@ -29,7 +26,7 @@ static const struct tmpfs_place places[MOUNTS_TMPFS_COUNT] = {
 
 void mounts_plan(struct mounts_plan *ret_plan, uint64_t memory_bytes, uid_t owner)
 {
-    unsigned long long size = memory_bytes / TMPFS_SHARE;
+    unsigned long long size = memory_bytes / MOUNTS_TMPFS_SHARE;
     ret_plan->resolv_conf[0] = '\0';
     for (size_t i = 0; i < MOUNTS_TMPFS_COUNT; i++)
         (void)snprintf(ret_plan->options[i], sizeof(ret_plan->options[i]),
@@ -80,6 +77,12 @@ int mounts_enter(const struct mounts_plan *plan, struct error *err)
     if (mount("proc", "/proc", "proc", MOUNTS_PROC_FLAGS, MOUNTS_PROC_OPTIONS) < 0)
         return error_set(err, errno, "mount /proc");
     return plan->resolv_conf[0] ? mount_resolv_conf(plan->resolv_conf, err) : 0;
+}
+
+int mounts_open(enum mounts_tmpfs place, struct error *err)
+{
+    int fd = open(places[place].path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? error_set(err, errno, "open %s", places[place].path) : fd;
 }
 
 int mounts_enter_home(struct error *err)

@@ -17,6 +17,9 @@
 
 enum mounts_tmpfs { MOUNTS_TMP, MOUNTS_SHM, MOUNTS_HOME, MOUNTS_TMPFS_COUNT };
 
+/* Each gets a quarter of the memory limit, a quarter is left for the program itself. */
+#define MOUNTS_TMPFS_SHARE 4
+
 #define MOUNTS_OPTIONS_SIZE 128
 
 #define MOUNTS_RESOLV_CONF_SIZE 128
@@ -38,6 +41,13 @@ void mounts_plan_resolver(struct mounts_plan *plan, const char *address);
  * /proc of the new pid namespace (read-only, processes only).
  * -errno with the step in err, without the errno's text. Async-signal-safe. */
 int mounts_enter(const struct mounts_plan *plan, struct error *err);
+
+/* Opens one of the private file systems, for mounts_resize(). As above. */
+int mounts_open(enum mounts_tmpfs place, struct error *err);
+
+/* From outside, by such a descriptor: as large as mounts_plan() makes it for this memory limit.
+ * -EINVAL if more is in it already (fspick(2), fsconfig(2)). */
+int mounts_resize(int place_fd, uint64_t memory_bytes, struct error *err);
 
 /* The home as working directory, once the child has become its owner: to root it is closed, unless
  * that has CAP_DAC_OVERRIDE. Async-signal-safe. */

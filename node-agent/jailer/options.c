@@ -23,6 +23,9 @@ const char options_help[] =
     "  --uid-base N                   first uid and gid for sandboxes (2000000000)\n"
     "  --uid-count N                  their number, for all jailers of the machine (65536)\n"
     "  --max-runs N                   sandboxes at a time (64, at most 512)\n"
+    "  --pool-min N, --pool-max N     sandboxes that wait for runs of Snippet, for each runtime: the\n"
+    "                                 fewest, and the most, to which runs that find none make it\n"
+    "                                 grow (0, and as the fewest; 64Mi of memory are kept for each)\n"
     "  --memory-capacity QUANTITY     memory for all sandboxes: bytes, or with Ki, Mi, Gi\n"
     "                                 (what the machine or the own cgroup has, less a reserve)\n"
     "  --cpu-capacity QUANTITY        CPUs for all sandboxes: 2, or 1500m (all)\n"
@@ -42,8 +45,8 @@ const char options_help[] =
     "  --log-format FORMAT            json or text (json)\n"
     "  --help, --version\n"
     "\n"
-    "Needs root with CAP_SYS_ADMIN and a few more, nft(8) and CAP_NET_ADMIN for ToolCall, and a writable cgroup file system; --check, by\n"
-    "way of `sandboxrun doctor`, tells what is missing.\n"
+    "Needs root with CAP_SYS_ADMIN and a few more, nft(8) and CAP_NET_ADMIN for ToolCall, and a\n"
+    "writable cgroup file system; --check, by way of `sandboxrun doctor`, tells what is missing.\n"
     "A jailer with --socket that lacks something says so to each agent, offers nothing, looks\n"
     "again every 10 s, and ends once nothing is missing any more, to be started anew.\n"
     "Exit status: 0 told to stop or the agent left, 1 something is missing or failed, 2 usage.\n";
@@ -102,8 +105,7 @@ int options_parse_cpu(const char *text, uint64_t *ret_milli)
     return 0;
 }
 
-/* Not given. */
-#define SLOTS_BY_MODE UINT32_MAX
+#define NOT_GIVEN UINT32_MAX
 
 enum option_kind {
     OPTION_HELP,
@@ -146,6 +148,8 @@ static const struct option_rule rules[] = {
     {"uid-base", OPTION_U32, FIELD(uid_base), 65536, UINT32_MAX - 1},
     {"uid-count", OPTION_U32, FIELD(uid_count), MAX_UID_PARTS, UINT32_MAX - 65536},
     {"max-runs", OPTION_U32, FIELD(max_runs), 1, MAX_SANDBOXES},
+    {"pool-min", OPTION_U32, FIELD(pool_min), 0, MAX_SANDBOXES},
+    {"pool-max", OPTION_U32, FIELD(pool_max), 0, MAX_SANDBOXES},
     {"memory-capacity", OPTION_BYTES, FIELD(memory_capacity_bytes), 0, 0},
     {"cpu-capacity", OPTION_CPU, FIELD(cpu_capacity_milli), 0, 0},
     {"resolver-socket", OPTION_STRING, FIELD(resolver_socket), 0, 0},
@@ -257,6 +261,9 @@ static int check(const struct options *options, struct error *err)
         return error_set(err, EINVAL, "give --resolver-socket and --resolver-uid together");
     if (options->resolver_socket && options->resolver_fd >= 0)
         return error_set(err, EINVAL, "give either --resolver-socket or --resolver-fd");
+    if (options->pool_min > options->pool_max)
+        return error_set(err, EINVAL, "--pool-min %u is more than --pool-max %u", options->pool_min,
+                         options->pool_max);
     if (!options->runtimes_dir)
         return error_set(err, EINVAL, "--runtimes-dir is missing");
     if (options->uid_count > UINT32_MAX - 1 - options->uid_base)
@@ -274,12 +281,22 @@ static void set_defaults(struct options *ret_options)
         .uid_base = 2000000000,
         .uid_count = 65536,
         .max_runs = DEFAULT_SANDBOXES,
-        .slots = SLOTS_BY_MODE,
+        .pool_max = NOT_GIVEN,
+        .slots = NOT_GIVEN,
         .log_level = LOG_LEVEL_INFO,
         .log_format = LOG_FORMAT_JSON,
     };
     (void)ip_prefix_parse(NET_DEFAULT_RANGE4, true, &ret_options->slot_range, NULL);
     (void)ip_prefix_parse(NET_DEFAULT_RANGE6, true, &ret_options->slot_range6, NULL);
+}
+
+/* A single run would pay for what it never takes. */
+static void resolve_defaults(struct options *options)
+{
+    if (options->slots == NOT_GIVEN)
+        options->slots = options->fd >= 0 ? 0 : DEFAULT_SLOTS;
+    if (options->pool_max == NOT_GIVEN)
+        options->pool_max = options->pool_min;
 }
 
 int options_parse(int argc, char *argv[], struct options *ret_options, struct error *err)
@@ -314,12 +331,10 @@ int options_parse(int argc, char *argv[], struct options *ret_options, struct er
     }
     if (optind < argc)
         return error_set(err, EINVAL, "unexpected argument %s", argv[optind]);
+    resolve_defaults(&options);
     int r = check(&options, err);
     if (r < 0)
         return r;
-    /* A single run would pay for what it never takes. */
-    if (options.slots == SLOTS_BY_MODE)
-        options.slots = options.fd >= 0 ? 0 : DEFAULT_SLOTS;
     *ret_options = options;
     return OPTIONS_RUN;
 }

@@ -21,6 +21,7 @@ struct options {
     const char *cgroup_parent;
     uint32_t uid_base, uid_count;
     uint32_t max_runs;
+    uint32_t pool_min, pool_max;
     uint64_t memory_capacity_bytes; /* 0: found out */
     uint64_t cpu_capacity_milli;    /* 0: found out */
     uint32_t slots;                 /* network slots that are made ahead */

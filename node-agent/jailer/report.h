@@ -11,9 +11,10 @@
  * What a jail in the making says to the jailer, as fixed-size records over a socket and a pipe.
  * Only our own code ever holds these ends: nothing of it comes from the program that runs inside.
  *
- * Status socket: one REPORT_LISTENER with a descriptor (the program's filter is on, and this is its
- * listener), one REPORT_SEALED (process 1 stands behind all its locks), or at most one
- * REPORT_FAILED in place of what is missing; then its end, when process 1 has closed it and the
+ * Status socket: of a jail that is to wait for its run, a REPORT_PLACE with a descriptor for each
+ * of its private file systems; one REPORT_LISTENER with a descriptor (the program's filter is on,
+ * and this is its listener), one REPORT_SEALED (process 1 stands behind all its locks), or at most
+ * one REPORT_FAILED in place of what is missing; then its end, when process 1 has closed it and the
  * program has been executed. Exit pipe: one REPORT_EXITED with the main process's wait status.
  *
  * Kinds have values that stray bytes don't.
@@ -23,6 +24,7 @@ enum report_kind {
     REPORT_SEALED = 0x5b520002,
     REPORT_EXITED = 0x5b520003,
     REPORT_LISTENER = 0x5b520004,
+    REPORT_PLACE = 0x5b520005,
 };
 
 /* The locks in the order in which they are set. */
@@ -46,6 +48,7 @@ struct report {
     uint32_t kind;
     uint32_t lock;       /* enum jail_lock, of REPORT_FAILED */
     int32_t wait_status; /* of REPORT_EXITED */
+    uint32_t place;      /* enum mounts_tmpfs, of REPORT_PLACE */
     struct error error;  /* of REPORT_FAILED: what failed, without the errno's own text */
 };
 

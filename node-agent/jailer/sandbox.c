@@ -8,6 +8,7 @@
 #include "node-agent/jailer/launch.h"
 #include "node-agent/jailer/limits.h"
 #include "node-agent/jailer/pass_fd.h"
+#include "node-agent/jailer/pool.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -19,9 +20,6 @@
 
 #define NS_PER_MS     UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
-
-/* As PROTO_REFUSED bears it. */
-#define LOCK_NETWORK "network"
 
 static void sweep(void *arg);
 static void end_unmade(struct sandbox *sandbox);
@@ -106,6 +104,11 @@ static void on_deadline(void *arg)
     sandbox_end(arg, PROTO_END_DEADLINE);
 }
 
+void sandbox_arm_deadline(struct sandbox *sandbox, uint64_t at_ns)
+{
+    deadline_arm(&sandbox->jailer->deadlines, &sandbox->deadline, at_ns, on_deadline, sandbox);
+}
+
 /* v1: the limit was hit and the kernel is choosing a victim; the run as a whole goes. */
 static void on_oom(uint32_t events, void *arg)
 {
@@ -124,9 +127,9 @@ static void refill(struct jailer *jailer)
     network_refill(&jailer->network);
 }
 
-static void become_ready(struct sandbox *sandbox)
+void sandbox_become_ready(struct sandbox *sandbox)
 {
-    struct proto_message message = {.type = PROTO_CREATED};
+    struct proto_message message = {.type = PROTO_CREATED, .created.warm = sandbox->warm ? 1 : 0};
     memcpy(message.created.id, sandbox->id, sizeof(message.created.id));
     sandbox->state = SANDBOX_READY;
     sandbox->ready_ns = clock_boottime_ns();
@@ -165,6 +168,10 @@ static void take_status_report(struct sandbox *sandbox, const struct report *rep
         take_listener(sandbox, fd);
         return;
     }
+    if (report->kind == REPORT_PLACE) {
+        sandbox_take_place(sandbox, report->place, fd);
+        return;
+    }
     (void)fd_close(fd);
     if (report->kind == REPORT_SEALED) {
         sandbox->sealed = true;
@@ -195,10 +202,12 @@ static void on_status(uint32_t events, void *arg)
     if (sandbox->state != SANDBOX_CREATING || !sandbox->sealed || sandbox->refused ||
         sandbox->facts.decided != 0)
         return;
-    if (sandbox->listened)
-        become_ready(sandbox);
-    else
+    if (!sandbox->listened)
         take_listener(sandbox, -1);
+    else if (sandbox->pool)
+        sandbox_await_hello(sandbox);
+    else
+        sandbox_become_ready(sandbox);
 }
 
 static void retry_sweep(struct sandbox *sandbox)
@@ -217,15 +226,17 @@ static void retry_sweep(struct sandbox *sandbox)
                  now_ns + sandbox->sweep_retry_ms * NS_PER_MS, sweep, sandbox);
 }
 
-static void conclude(struct sandbox *sandbox)
+void sandbox_conclude(struct sandbox *sandbox)
 {
     struct jailer *jailer = sandbox->jailer;
     deadline_disarm(&jailer->deadlines, &sandbox->deadline);
     idmap_release(&jailer->idmap, sandbox->outer_id);
-    jailer->memory_in_use_bytes -= sandbox->memory_bytes;
+    jailer->memory_in_use_bytes -= sandbox->pool ? 0 : sandbox->memory_bytes;
     sandbox->state = SANDBOX_GONE;
     sandbox_say_last_word(sandbox);
     sandbox_log_gone(sandbox);
+    if (sandbox->pool)
+        pool_on_gone(sandbox->pool, sandbox);
     network_lease_free(sandbox->lease);
     sandbox->lease = NULL;
     free(sandbox->create);
@@ -239,16 +250,7 @@ static void on_denied_late(void *arg)
     struct sandbox *sandbox = arg;
     log_event(LOG_LEVEL_WARN, "what a sandbox was refused is not told in time",
               LOG_TEXT("sandbox", sandbox->id), LOG_NUMBER("within_ms", DENIED_WITHIN_MS));
-    conclude(sandbox);
-}
-
-static void on_released(void *arg)
-{
-    struct sandbox *sandbox = arg;
-    sandbox->released = true;
-    sandbox->released_ns = clock_boottime_ns();
-    if (sandbox->state == SANDBOX_READING)
-        conclude(sandbox);
+    sandbox_conclude(sandbox);
 }
 
 /* While it waits for a network slot, or when it can't be made in one: no process ever was. */
@@ -258,7 +260,7 @@ static void end_unmade(struct sandbox *sandbox)
     sandbox->ended_ns = clock_boottime_ns();
     if (sandbox->lease)
         sandbox->lease->known = true;
-    conclude(sandbox);
+    sandbox_conclude(sandbox);
 }
 
 static void sweep(void *arg)
@@ -273,7 +275,7 @@ static void sweep(void *arg)
         return;
     }
     if (!sandbox->lease || sandbox->released) {
-        conclude(sandbox);
+        sandbox_conclude(sandbox);
         return;
     }
     sandbox->state = SANDBOX_READING;
@@ -318,7 +320,7 @@ static void on_pidfd(uint32_t events, void *arg)
     read_exit_report(sandbox);
     sandbox->facts.overdue =
         sandbox->state == SANDBOX_RUNNING && sandbox->ended_ns >= deadline_ns(sandbox);
-    if (sandbox->state == SANDBOX_CREATING && sandbox->facts.decided == 0)
+    if (sandbox->state <= SANDBOX_WARMING && sandbox->facts.decided == 0)
         refuse_dead(sandbox, &info);
 
     sandbox->state = SANDBOX_SWEEPING;
@@ -327,6 +329,7 @@ static void on_pidfd(uint32_t events, void *arg)
     (void)events_remove(&jailer->events, &sandbox->oom);
     (void)events_remove(&jailer->events, &sandbox->exit);
     notify_close(&sandbox->notify);
+    sandbox_close_ahead(sandbox);
     sandbox->exit_fd = fd_close(sandbox->exit_fd);
     sandbox->lifeline_fd = fd_close(sandbox->lifeline_fd);
     sandbox->backstop_fd = fd_close(sandbox->backstop_fd);
@@ -337,6 +340,14 @@ static void on_pidfd(uint32_t events, void *arg)
     if (sandbox->lease)
         network_release(sandbox->lease);
     sweep(sandbox);
+}
+
+int sandbox_watch_exit(struct sandbox *sandbox, int exit_fd)
+{
+    return sandbox->cpu_milli < cpu_milli_of_the_dead(sandbox)
+               ? events_add(&sandbox->jailer->events, &sandbox->exit, exit_fd, EPOLLIN,
+                            on_exit_report, sandbox)
+               : 0;
 }
 
 static int watch(struct sandbox *sandbox, struct launch *launch, struct error *err)
@@ -352,8 +363,8 @@ static int watch(struct sandbox *sandbox, struct launch *launch, struct error *e
         if (sandbox->cgroup.oom_fd >= 0)
             r = events_add(events, &sandbox->oom, sandbox->cgroup.oom_fd, EPOLLIN, on_oom, sandbox);
     }
-    if (r >= 0 && sandbox->cpu_milli < cpu_milli_of_the_dead(sandbox))
-        r = events_add(events, &sandbox->exit, launch->exit_fd, EPOLLIN, on_exit_report, sandbox);
+    if (r >= 0)
+        r = sandbox_watch_exit(sandbox, launch->exit_fd);
     return r < 0 ? error_set_errno(err, -r, "watch the jail") : 0;
 }
 
@@ -383,20 +394,17 @@ static void adopt(struct sandbox *sandbox, struct launch *launch)
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
         sandbox->agent_fds[i] = TAKE_FD(launch->agent_fds[i]);
 
-    struct jailer *jailer = sandbox->jailer;
-    deadline_arm(&jailer->deadlines, &sandbox->deadline,
-                 clock_boottime_ns() + PROTO_START_WITHIN_MS * NS_PER_MS, on_deadline, sandbox);
+    sandbox_arm_deadline(sandbox, clock_boottime_ns() + PROTO_START_WITHIN_MS * NS_PER_MS);
 }
 
-/* The cgroup and what lives in it. */
-static int make(struct sandbox *sandbox, const struct proto_create *create, const char **lock,
-                struct error *err)
+int sandbox_make(struct sandbox *sandbox, const struct proto_create *create, const char **lock,
+                 struct error *err)
 {
     struct jailer *jailer = sandbox->jailer;
     const struct ceiling *ceiling = ceilings_of(create->profile);
     struct cgroup_limits limits = {
-        .memory_bytes = create->memory_bytes,
-        .cpu_milli = create->cpu_milli,
+        .memory_bytes = sandbox->memory_bytes,
+        .cpu_milli = sandbox->cpu_milli,
         .pids = ceiling->pids,
     };
     *lock = report_lock_name(JAIL_LOCK_CGROUP);
@@ -406,8 +414,11 @@ static int make(struct sandbox *sandbox, const struct proto_create *create, cons
 
     struct launch launch = LAUNCH_INIT;
     enum jail_lock failed = JAIL_LOCK_DESCRIPTORS;
-    r = launch_jail(jailer, create, sandbox->outer_id, &sandbox->cgroup, sandbox->lease, &launch,
-                    &failed, err);
+    if (sandbox->pool)
+        r = cgroup_set_idle(jailer->cgroups, &sandbox->cgroup, true, err);
+    if (r >= 0)
+        r = launch_jail(jailer, create, sandbox->outer_id, &sandbox->cgroup, sandbox->lease,
+                        sandbox->pool != NULL, &launch, &failed, err);
     *lock = report_lock_name(failed);
     if (r >= 0) {
         r = watch(sandbox, &launch, err);
@@ -423,66 +434,17 @@ static int make(struct sandbox *sandbox, const struct proto_create *create, cons
     return 0;
 }
 
-static void on_slot_late(void *arg)
-{
-    struct sandbox *sandbox = arg;
-    struct error err;
-    (void)error_set(&err, ETIMEDOUT, "no network slot was free within %u ms%s", SLOT_WITHIN_MS,
-                    sandbox->jailer->network.resolver.ready ? "" : ": the resolver is not running");
-    sandbox_refuse(sandbox, LOCK_NETWORK, &err);
-}
-
-/* Its rules are in force: now it can be made. */
-static void on_taken(const struct error *cause, void *arg)
-{
-    struct sandbox *sandbox = arg;
-    const char *lock = LOCK_NETWORK;
-    struct error err;
-    if (sandbox->state != SANDBOX_WAITING)
-        return;
-    if (cause) {
-        sandbox_refuse(sandbox, lock, cause);
-        return;
-    }
-    sandbox->taken_ns = clock_boottime_ns();
-    if (make(sandbox, sandbox->create, &lock, &err) < 0)
-        sandbox_refuse(sandbox, lock, &err);
-    else
-        sandbox->state = SANDBOX_CREATING;
-}
-
-/* The first step of one with a network: the others wait for it. */
-static int wait_for_slot(struct sandbox *sandbox, const struct proto_create *create,
-                         struct error *err)
+void sandbox_enlist(struct sandbox *sandbox)
 {
     struct jailer *jailer = sandbox->jailer;
-    sandbox->create = malloc(sizeof(*create));
-    if (!sandbox->create)
-        return error_set_errno(err, ENOMEM, "make a sandbox");
-    *sandbox->create = *create;
-    sandbox->state = SANDBOX_WAITING;
-    int r = network_take(&jailer->network, create, on_taken, on_released, sandbox, &sandbox->lease,
-                         err);
-    if (r < 0) {
-        free(sandbox->create);
-        return r;
-    }
-    deadline_arm(&jailer->deadlines, &sandbox->deadline,
-                 sandbox->created_ns + SLOT_WITHIN_MS * NS_PER_MS, on_slot_late, sandbox);
-    return 0;
-}
-
-static void enlist(struct sandbox *sandbox)
-{
-    struct jailer *jailer = sandbox->jailer;
-    jailer->memory_in_use_bytes += sandbox->memory_bytes;
+    jailer->memory_in_use_bytes += sandbox->pool ? 0 : sandbox->memory_bytes;
     jailer->sandbox_count++;
     sandbox->next = jailer->sandboxes;
     jailer->sandboxes = sandbox;
 }
 
-static struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_create *create,
-                                   const struct sandbox_listener *listener)
+struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_create *create,
+                            const struct sandbox_listener *listener)
 {
     struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
     if (!sandbox)
@@ -498,12 +460,14 @@ static struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_cre
         .pidfd = EVENT_SOURCE_INIT,
         .status = EVENT_SOURCE_INIT,
         .oom = EVENT_SOURCE_INIT,
+        .hello = EVENT_SOURCE_INIT,
         .exit = EVENT_SOURCE_INIT,
         .notify.source = EVENT_SOURCE_INIT,
         .exit_fd = -1,
         .lifeline_fd = -1,
         .backstop_fd = -1,
         .agent_fds = {-1, -1, -1, -1},
+        .place_fds = {-1, -1, -1},
         .created_ns = clock_boottime_ns(),
         .timeout_ms = PROTO_START_WITHIN_MS,
     };
@@ -527,8 +491,9 @@ int sandbox_create(struct jailer *jailer, const struct proto_create *create,
     if (r >= 0) {
         bool network = ceilings_of(create->profile)->network;
         if (network)
-            lock = LOCK_NETWORK;
-        r = network ? wait_for_slot(sandbox, create, &err) : make(sandbox, create, &lock, &err);
+            lock = SANDBOX_LOCK_NETWORK;
+        r = network ? sandbox_wait_for_slot(sandbox, create, &err)
+                    : sandbox_make(sandbox, create, &lock, &err);
         if (r < 0)
             idmap_release(&jailer->idmap, sandbox->outer_id);
     }
@@ -536,7 +501,7 @@ int sandbox_create(struct jailer *jailer, const struct proto_create *create,
         sandbox_fill_refusal(ret_refusal, create->id, lock, err.code, err.text);
         return r;
     }
-    enlist(sandbox);
+    sandbox_enlist(sandbox);
     *ret_sandbox = TAKE_PTR(sandbox);
     return 0;
 }
@@ -546,8 +511,7 @@ void sandbox_start(struct sandbox *sandbox, uint32_t timeout_ms)
     sandbox->state = SANDBOX_RUNNING;
     sandbox->timeout_ms = timeout_ms;
     sandbox->started_ns = clock_boottime_ns();
-    deadline_arm(&sandbox->jailer->deadlines, &sandbox->deadline, deadline_ns(sandbox), on_deadline,
-                 sandbox);
+    sandbox_arm_deadline(sandbox, deadline_ns(sandbox));
     /* It can't fail: the descriptor is a timer and the time is in range. */
     uint64_t backstop_ns = deadline_ns(sandbox) + PROTO_BACKSTOP_MS * NS_PER_MS;
     const struct itimerspec spec = {
@@ -555,6 +519,7 @@ void sandbox_start(struct sandbox *sandbox, uint32_t timeout_ms)
                      .tv_nsec = (long)(backstop_ns % NS_PER_SECOND)},
     };
     (void)timerfd_settime(sandbox->backstop_fd, TFD_TIMER_ABSTIME, &spec, NULL);
+    pools_run_started(&sandbox->jailer->pools);
 }
 
 void sandbox_forget_listener(struct sandbox *sandbox)

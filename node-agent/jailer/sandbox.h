@@ -7,6 +7,7 @@
 #include "node-agent/jailer/end.h"
 #include "node-agent/jailer/events.h"
 #include "node-agent/jailer/jailer.h"
+#include "node-agent/jailer/mounts.h"
 #include "node-agent/jailer/notify.h"
 #include "node-agent/jailer/report.h"
 #include "node-agent/proto/proto.h"
@@ -20,8 +21,10 @@
  *   WAITING --has its network slot--> CREATING      (the first of one with a network)
  *
  *   CREATING --sealed and executed--> READY --PROTO_START--> RUNNING
- *       |                               |                       |
- *       `--------- its end comes or is decided -----------------'
+ *       |  |                            | ^                     |
+ *       |  `-> WARMING --hello--> WARM ---'                     |   (of one made ahead: WARM is
+ * where |         |                |    |                       |   it waits for its PROTO_CREATE)
+ *       `---------+-- its end comes or is decided --------------'
  *                                       v
  *        process 1 reaped --> SWEEPING --cgroup gone--> GONE, last word sent
  *                                 `--> READING, until what it was refused is known --^
@@ -33,6 +36,8 @@
 enum sandbox_state {
     SANDBOX_WAITING,
     SANDBOX_CREATING,
+    SANDBOX_WARMING,
+    SANDBOX_WARM,
     SANDBOX_READY,
     SANDBOX_RUNNING,
     SANDBOX_SWEEPING,
@@ -61,18 +66,23 @@ struct sandbox {
     struct network_lease *lease; /* NULL: it has no network */
     bool released;               /* the lease, and what it knows is known */
     struct proto_create *create; /* while it waits, or with a lease */
+    struct pool *pool;           /* that it was made ahead for, until a run takes it */
+    bool warm;                   /* it was made ahead */
+    struct sandbox *pool_next;   /* a younger one that waits too */
     struct cgroup cgroup;
     pid_t pid; /* process 1, as the jailer sees it; 0 once reaped */
     struct event_source pidfd;
     struct event_source status;
     struct event_source oom;
-    struct event_source exit; /* of exit_fd, where there is something to do before the death */
-    struct notify notify;     /* the listener of the program's filter */
+    struct event_source hello; /* of one made ahead: on its standard output, before a run's */
+    struct event_source exit;  /* of exit_fd, where there is something to do before the death */
+    struct notify notify;      /* the listener of the program's filter */
     const struct seccomp_policy *policy;
     int exit_fd;     /* read end of the exit pipe */
     int lifeline_fd; /* write end: closed by whatever ends the jailer */
     int backstop_fd; /* the timer at which process 1 ends without us */
     int agent_fds[PROTO_CREATED_FDS];
+    int place_fds[MOUNTS_TMPFS_COUNT]; /* of one made ahead: its private file systems */
     struct deadline deadline;
     uint64_t created_ns, taken_ns, ready_ns, started_ns, ended_ns;
     uint64_t released_ns; /* all by clock_boottime_ns(); 0: not yet */
@@ -86,6 +96,7 @@ struct sandbox {
     struct end_facts facts;
     int32_t forbidden_call; /* that ended it */
     struct cgroup_usage usage;
+    uint64_t cpu_before_us; /* of one made ahead: what it took to start */
 };
 
 /* Starts to make a jail. On failure nothing is left, and ret_refusal is what the agent is to be
@@ -93,6 +104,17 @@ struct sandbox {
 int sandbox_create(struct jailer *jailer, const struct proto_create *create,
                    const struct sandbox_listener *listener, struct sandbox **ret_sandbox,
                    struct proto_refused *ret_refusal);
+
+/* Starts to make one for a run that isn't there yet, with all that the profile of create allows but
+ * no more memory than it needs to wait. It tells pool when it waits (pool_on_warm) and when it is
+ * gone (pool_on_gone). */
+int sandbox_create_ahead(struct pool *pool, const struct proto_create *create,
+                         struct sandbox **ret_sandbox, struct error *err);
+
+/* Makes one in SANDBOX_WARM the run's that create tells: its limits are in force when PROTO_CREATED
+ * is said. On failure it ends, nothing is said, and the run needs another one. */
+int sandbox_adopt(struct sandbox *sandbox, const struct proto_create *create,
+                  const struct sandbox_listener *listener, struct error *err);
 
 /* Arms the deadline, and the backstop behind it that process 1 keeps. In SANDBOX_READY only. */
 void sandbox_start(struct sandbox *sandbox, uint32_t timeout_ms);

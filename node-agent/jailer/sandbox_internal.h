@@ -15,3 +15,39 @@ void sandbox_say(const struct sandbox *sandbox, const struct proto_message *mess
 void sandbox_say_last_word(const struct sandbox *sandbox);
 
 void sandbox_log_gone(const struct sandbox *sandbox);
+
+/* Of no list yet; freed by the caller until sandbox_enlist(). NULL: out of memory. */
+struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_create *create,
+                            const struct sandbox_listener *listener);
+
+/* Makes the cgroup and what lives in it. On failure nothing is left, and *lock is what could not be
+ * set. */
+int sandbox_make(struct sandbox *sandbox, const struct proto_create *create, const char **lock,
+                 struct error *err);
+
+/* Among the jailer's own, and in its account of memory. */
+void sandbox_enlist(struct sandbox *sandbox);
+
+/* As PROTO_REFUSED bears it. */
+#define SANDBOX_LOCK_NETWORK "network"
+
+/* The first step of one with a network: SANDBOX_WAITING, until it is made in its slot. */
+int sandbox_wait_for_slot(struct sandbox *sandbox, const struct proto_create *create,
+                          struct error *err);
+
+/* Nothing of it is left: says the last word, and gives back what it had. */
+void sandbox_conclude(struct sandbox *sandbox);
+
+/* To SANDBOX_READY, with PROTO_CREATED. */
+void sandbox_become_ready(struct sandbox *sandbox);
+
+/* Ends it at at_ns. */
+void sandbox_arm_deadline(struct sandbox *sandbox, uint64_t at_ns);
+
+/* Where it may have less CPU than the dead get: its end is to be seen. */
+int sandbox_watch_exit(struct sandbox *sandbox, int exit_fd);
+
+/* Of one made ahead. A file system that it shows; it has been executed; its end. */
+void sandbox_take_place(struct sandbox *sandbox, uint32_t place, int fd);
+void sandbox_await_hello(struct sandbox *sandbox);
+void sandbox_close_ahead(struct sandbox *sandbox);

@@ -52,7 +52,9 @@ static void say_finished(const struct sandbox *sandbox)
     finished->wait_status = sandbox->facts.wait_status;
     finished->oom_kills = sandbox->facts.oom_kills;
     finished->wall_us = elapsed_us(sandbox);
-    finished->cpu_us = sandbox->usage.cpu_us;
+    finished->cpu_us = sandbox->usage.cpu_us > sandbox->cpu_before_us
+                           ? sandbox->usage.cpu_us - sandbox->cpu_before_us
+                           : 0;
     finished->peak_memory_bytes = sandbox->usage.peak_memory_bytes;
     finished->timeout_ms = sandbox->timeout_ms;
     if (finished->end == PROTO_END_FORBIDDEN)

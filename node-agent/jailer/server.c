@@ -51,7 +51,12 @@ static int handle_create(struct server *server, const struct proto_message *mess
         return 0;
     }
     const struct sandbox_listener listener = {.say = say_to_agent, .arg = server};
-    struct sandbox *sandbox = NULL;
+    struct sandbox *sandbox = pools_take(&server->jailer->pools, create);
+    if (sandbox && sandbox_adopt(sandbox, create, &listener, &cause) >= 0)
+        return 0;
+    if (sandbox)
+        log_event(LOG_LEVEL_WARN, "a sandbox made ahead could not be used",
+                  LOG_TEXT("sandbox", create->id), LOG_TEXT("error", cause.text));
     struct proto_message refused = {.type = PROTO_REFUSED};
     if (sandbox_create(server->jailer, create, &listener, &sandbox, &refused.refused) < 0)
         say_to_agent(&refused, NULL, server);
@@ -168,9 +173,12 @@ static int on_message(const struct proto_message *message, void *arg, struct err
                      (int)message->type);
 }
 
+/* Those that wait for a run know nothing of this agent, and serve the next one. */
 static void end_all(struct server *server, bool forget)
 {
     for (struct sandbox *sandbox = server->jailer->sandboxes; sandbox; sandbox = sandbox->next) {
+        if (forget && sandbox->pool)
+            continue;
         if (forget)
             sandbox_forget_listener(sandbox);
         sandbox_end(sandbox, PROTO_END_SHUTDOWN);
@@ -237,6 +245,15 @@ static void say_hello(struct server *server)
     connection_say(&server->connection, &message, NULL, 0);
 }
 
+void server_say_pools(struct server *server)
+{
+    const struct pools *pools = &server->jailer->pools;
+    for (uint32_t i = 0; connection_is_open(&server->connection) && i < pools->count; i++) {
+        const struct proto_message message = {.type = PROTO_POOL, .pool = *pools_totals(pools, i)};
+        connection_say(&server->connection, &message, NULL, 0);
+    }
+}
+
 static void say_notice(struct server *server, enum proto_notice_kind kind)
 {
     const struct proto_message message = {.type = PROTO_NOTICE, .notice.kind = kind};
@@ -251,6 +268,7 @@ static void greet(struct server *server)
     }
     say_checks(server);
     say_hello(server);
+    server_say_pools(server);
 }
 
 static int open_connection(struct server *server, int sock, struct error *err)
@@ -365,12 +383,23 @@ static void on_stop_deadline(void *arg)
               LOG_NUMBER("sandboxes", server->jailer->sandbox_count));
 }
 
+/* Those that no run has taken are of no use to the agent any more. */
+static void end_waiting(struct server *server)
+{
+    pools_stop(&server->jailer->pools);
+    for (struct sandbox *sandbox = server->jailer->sandboxes; sandbox; sandbox = sandbox->next) {
+        if (sandbox->pool)
+            sandbox_end(sandbox, PROTO_END_SHUTDOWN);
+    }
+}
+
 void server_leave(struct server *server)
 {
     bool served = server->phase == SERVER_SERVING && connection_is_open(&server->connection);
     if (served && !server->single) {
         server->phase = SERVER_LEAVING;
         say_notice(server, PROTO_NOTICE_STOPPING);
+        end_waiting(server);
     } else if (server->phase != SERVER_LEAVING) {
         server_stop(server);
     }
@@ -382,6 +411,7 @@ void server_stop(struct server *server)
         return;
     server->phase = SERVER_STOPPING;
     (void)events_remove(&server->jailer->events, &server->listener);
+    pools_stop(&server->jailer->pools);
     end_all(server, false);
     deadline_arm(&server->jailer->deadlines, &server->stop_deadline,
                  clock_boottime_ns() + SHUTDOWN_WITHIN_MS * UINT64_C(1000000), on_stop_deadline,

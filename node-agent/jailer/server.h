@@ -54,6 +54,10 @@ void server_refuse_all(struct server *server);
 /* Lets the agent that is being served end what it runs, and stops when it has left; without one,
  * or where there is nothing to run, at once. */
 void server_leave(struct server *server);
+
+/* Tells the agent, if there is one, how the pools are. */
+void server_say_pools(struct server *server);
+
 /* Ends every sandbox as a shutdown; server_is_done() once they are gone and said so. */
 void server_stop(struct server *server);
 bool server_is_done(const struct server *server);

@@ -35,6 +35,7 @@ enum field_kind {
 #define MAX_BYTES INT64_MAX
 #define MAX_TIME  INT64_MAX
 #define MAX_MILLI INT32_MAX
+#define MAX_COUNT INT64_MAX
 
 #define PROFILE_WITHOUT_NETWORK 0 /* Snippet */
 
@@ -62,6 +63,7 @@ static const struct wire_field create_fields[] = {
 
 static const struct wire_field created_fields[] = {
     STRING(created, id, FIELD_UUID),
+    NUMBER(created, warm, WIRE_U32, 0, 1),
 };
 
 static const struct wire_field start_fields[] = {
@@ -114,6 +116,17 @@ static const struct wire_field notice_fields[] = {
     NUMBER(notice, kind, WIRE_U32, PROTO_NOTICE_WAITING, PROTO_NOTICE_STOPPING),
 };
 
+static const struct wire_field pool_fields[] = {
+    STRING(pool, runtime, FIELD_NAME),
+    NUMBER(pool, profile, WIRE_U32, 0, 1),
+    NUMBER(pool, waiting, WIRE_U32, 0, UINT16_MAX),
+    NUMBER(pool, size, WIRE_U32, 0, UINT16_MAX),
+    NUMBER(pool, hits, WIRE_U64, 0, MAX_COUNT),
+    NUMBER(pool, misses, WIRE_U64, 0, MAX_COUNT),
+    NUMBER(pool, made, WIRE_U64, 0, MAX_COUNT),
+    NUMBER(pool, made_us, WIRE_U64, 0, MAX_TIME),
+};
+
 static const struct wire_format formats[] = {
     [PROTO_HELLO] = WIRE_FORMAT("HELLO", hello_fields),
     [PROTO_CREATE] = WIRE_FORMAT("CREATE", create_fields),
@@ -124,6 +137,7 @@ static const struct wire_format formats[] = {
     [PROTO_FINISHED] = WIRE_FORMAT("FINISHED", finished_fields),
     [PROTO_CHECK] = WIRE_FORMAT("CHECK", check_fields),
     [PROTO_NOTICE] = WIRE_FORMAT("NOTICE", notice_fields),
+    [PROTO_POOL] = WIRE_FORMAT("POOL", pool_fields),
 };
 
 /* What is on the wire is never longer than in memory. */

@@ -4,6 +4,7 @@
 #include "node-agent/proto/proto_check.h"
 #include "node-agent/proto/proto_denied.h"
 #include "node-agent/proto/proto_hello.h"
+#include "node-agent/proto/proto_pool.h"
 
 #include <stdint.h>
 
@@ -14,8 +15,9 @@
  *
  *   jailer                    agent
  *   PROTO_CHECK    ----------->    none or up to PROTO_MAX_CHECKS: what it found of the node
- *   PROTO_NOTICE   ----------->    before it: there will be a hello once an earlier jailer has
- * ended PROTO_HELLO    ----------->    once, at connect
+ *   PROTO_NOTICE   ----------->    if that comes later: once an earlier jailer has ended
+ *   PROTO_HELLO    ----------->    once, at connect
+ *   PROTO_POOL     ----------->    for each pool, after that and when it has changed
  *                  <-----------    PROTO_CREATE: a jail, sealed to its last lock
  *   PROTO_CREATED  ----------->    with the four descriptors; or PROTO_REFUSED, the last word
  *                                  the agent sets the timer, the fourth of them, to the deadline
@@ -36,7 +38,7 @@
  *
  * A jailer that lacks what it requires says so by its checks, offers nothing, refuses every CREATE.
  */
-#define PROTO_VERSION         6u
+#define PROTO_VERSION         7u
 #define PROTO_MAX_MESSAGE     4096
 #define PROTO_ID_SIZE         40 /* UUID text, NUL-padded */
 #define PROTO_LOCK_SIZE       32
@@ -58,6 +60,7 @@ enum proto_type {
     PROTO_FINISHED = 7,
     PROTO_CHECK = 9,
     PROTO_NOTICE = 11,
+    PROTO_POOL = 13,
 };
 
 /* Order of the descriptors that come with PROTO_CREATED. */
@@ -85,6 +88,7 @@ struct proto_create {
 
 struct proto_created {
     char id[PROTO_ID_SIZE];
+    uint32_t warm; /* 1: it was made ahead */
 };
 
 /* Counted from the moment the jailer reads it. Once, after PROTO_CREATED. */
@@ -140,5 +144,6 @@ struct proto_message {
         struct proto_finished finished;
         struct proto_check check;
         struct proto_notice notice;
+        struct proto_pool pool;
     };
 };

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first and only code of ours inside the jail's interpreter.
 
-Started as `python3 -I -u -B runner.pyc`, with the program's home as the working directory,
+Started as `python3 -I -u -B runner.pyc [waits]`, with the program's home as the working directory,
 descriptor 0 on /dev/null, 1 and 2 on the output pipes and 3 on the request channel, every lock in
 force. It reads one request to the end of the channel, closes the channel, lays the program out as
 `main.py` in its home and runs it as `__main__`, as `python3 main.py` would. The format of the
-request is described in README.md beside this file.
+request is described in README.md beside this file. With `waits` it says by one byte on descriptor 1
+that it is there, and the request may be a long time coming.
 
 A request that can't be read, or a program that can't be laid out, is said on stderr and ends the
 process with status 70 (EX_SOFTWARE) before a byte of the program has run.
@@ -29,6 +30,8 @@ REQUEST_VERSION = 1
 FLAG_HAS_STDIN = 1
 CHUNK_BYTES = 64 * 1024
 EXIT_REFUSED = 70
+WAITS = "waits"
+HELLO = b"\n"
 
 
 def read_channel():
@@ -171,6 +174,9 @@ def compile_or_hand_over(path, code):
 
 def prepare():
     """(code object, namespace of `__main__`) of the program."""
+    if WAITS in sys.argv[1:]:
+        del sys.argv[1:], sys.orig_argv[-1:]
+        os.write(1, HELLO)
     code, stdin, args, env = parse(read_channel())
     home = os.getcwd()
     path = home + "/main.py"

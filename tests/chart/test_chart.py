@@ -113,6 +113,7 @@ WRONG_VALUES = [
     (["--set", "nodeAgent.resolver.upstream={1.2.3.4}"], "upstream"),
     (["--set", "nodeAgent.jailer.maxRuns=many"], "maxRuns"),
     (["--set", "nodeAgent.jailer.slots=129"], "slots"),
+    (["--set", "nodeAgent.jailer.poolMax=513"], "poolMax"),
     (["--set", "nodeAgent.jailer.slotRange=198.19.192.0/26"], "slotRange"),
     (["--set", "nodeAgent.jailer.slotRange6=fd00::/64"], "slotRange6"),
     (["--set", "toolCall.forbiddenRanges={203.0.113.7}"], "forbiddenRanges"),
@@ -229,6 +230,7 @@ class TestRender(unittest.TestCase):
             "--set", "nodeAgent.jailer.uidBase=3000000000,nodeAgent.jailer.maxRuns=7",
             "--set", "nodeAgent.resolver.upstreams={192.0.2.53,[2001:db8::53]:5353}",
             "--set", "toolCall.forbiddenRanges={203.0.114.0/24,2600:1f00::/24}",
+            "--set", "nodeAgent.jailer.poolMin=3,nodeAgent.jailer.poolMax=9",
             "--set", "nodeAgent.jailer.slots=5,nodeAgent.jailer.slotRange=10.9.0.0/20",
             "--set", "nodeAgent.nodeSelector.pool=sandboxes",
             "--set", "nodeAgent.tolerations[0].operator=Exists",
@@ -254,7 +256,7 @@ class TestRender(unittest.TestCase):
         self.assertEqual(jailer["resources"]["limits"], {"cpu": "3", "memory": "8Gi"})
         for argument in ("--uid-base=3000000000", "--max-runs=7", "--spool-dir=/srv/runs/spool",
                          "--forbid=203.0.114.0/24", "--forbid=2600:1f00::/24", "--slots=5",
-                         "--slot-range=10.9.0.0/20"):
+                         "--pool-min=3", "--pool-max=9", "--slot-range=10.9.0.0/20"):
             self.assertIn(argument, jailer["args"])
         resolver = containers(pod)["resolver"]
         self.assertEqual(resolver["image"], jailer["image"])

@@ -26,9 +26,9 @@ import uuid
 import weakref
 
 HELLO, CREATE, CREATED, START, REFUSED, KILL, FINISHED = range(1, 8)
-CHECK, NOTICE = 9, 11
+CHECK, NOTICE, POOL = 9, 11, 13
 NAMES = dict(enumerate("HELLO CREATE CREATED START REFUSED KILL FINISHED".split(), 1))
-NAMES |= {CHECK: "CHECK", NOTICE: "NOTICE"}
+NAMES |= {CHECK: "CHECK", NOTICE: "NOTICE", POOL: "POOL"}
 NOTICE_WAITING, NOTICE_STOPPING = 1, 2
 
 END_EXITED, END_DEADLINE, END_OOM, END_KILLED, END_REAPER, END_SHUTDOWN, END_FORBIDDEN = range(1, 8)
@@ -67,7 +67,9 @@ FIELDS = {
             ("landlock_abi", "I")],
     CREATE: [("id", "40s"), ("profile", "I"), ("runtime", "64s"), ("cpu_milli", "I"),
              ("memory_bytes", "Q"), ("egress", f"{struct.calcsize(EGRESS)}s")],
-    CREATED: [("id", "40s")],
+    CREATED: [("id", "40s"), ("warm", "I")],
+    POOL: [("runtime", "64s"), ("profile", "I"), ("waiting", "I"), ("size", "I"), ("hits", "Q"),
+           ("misses", "Q"), ("made", "Q"), ("made_us", "Q")],
     START: [("id", "40s"), ("timeout_ms", "I"), ("not_after_boottime_ns", "Q")],
     REFUSED: [("id", "40s"), ("errnum", "I"), ("lock", "32s"), ("text", "512s")],
     KILL: [("id", "40s")],
@@ -339,23 +341,28 @@ class Streams:
         return kind, fields, bytes(self.output[self.order[1]]), bytes(self.output[self.order[2]])
 
 
-def run(connection, code, args=(), env=(), stdin=None, timeout_ms=20000, wait=90, **create):
-    """One run from PROTO_CREATE to its last word."""
-    sandbox = connection.create(**create)
-    result = Result(sandbox)
-    kind, fields, fds = connection.receive_about(sandbox, wait)
-    if kind == CREATED:
-        result.created = True
-        for fd in fds:
-            os.set_blocking(fd, False)
-        streams = Streams(connection, sandbox, fds, encode_request(code, args, env, stdin))
-        connection.send(START, id=sandbox, timeout_ms=timeout_ms)
-        kind, fields, result.stdout, result.stderr = streams.until_last_word(wait)
+def finish(connection, sandbox, fds, code, args=(), env=(), stdin=None, timeout_ms=20000, wait=90):
+    """A run from PROTO_CREATED, which came with fds, to its last word."""
+    result = Result(sandbox, created=True)
+    for fd in fds:
+        os.set_blocking(fd, False)
+    streams = Streams(connection, sandbox, fds, encode_request(code, args, env, stdin))
+    connection.send(START, id=sandbox, timeout_ms=timeout_ms)
+    kind, fields, result.stdout, result.stderr = streams.until_last_word(wait)
     if kind == REFUSED:
         result.refused = fields
     else:
         result.finished = fields
     return result
+
+
+def run(connection, code, wait=90, args=(), env=(), stdin=None, timeout_ms=20000, **create):
+    """One run from PROTO_CREATE to its last word."""
+    sandbox = connection.create(**create)
+    kind, fields, fds = connection.receive_about(sandbox, wait)
+    if kind == CREATED:
+        return finish(connection, sandbox, fds, code, args, env, stdin, timeout_ms, wait)
+    return Result(sandbox, **{"refused" if kind == REFUSED else "finished": fields})
 
 
 class Jailer:

@@ -3,10 +3,34 @@
 #include "tests/unit/common/cmocka_setup.h"
 
 #include "common/api/limits.h"
+#include "common/cleanup.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The variables that tell the limits: their names and their lengths on the wire. */
+static size_t append_variable(char *at, const char *name, const char *value)
+{
+    const char *const texts[] = {name, value};
+    size_t used = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        size_t len = strlen(texts[i]);
+        memcpy(at + used, (char[]){(char)len, 0, 0, 0}, 4);
+        memcpy(at + used + 4, texts[i], len);
+        used += 4 + len;
+    }
+    return used;
+}
+
+static size_t expect_limits(char *at, const char *threads, const char *memory, const char *cpu)
+{
+    size_t used = append_variable(at, "OMP_NUM_THREADS", threads);
+    used += append_variable(at + used, "OPENBLAS_NUM_THREADS", threads);
+    used += append_variable(at + used, "MKL_NUM_THREADS", threads);
+    used += append_variable(at + used, "SANDBOXRUN_MEMORY_BYTES", memory);
+    return used + append_variable(at + used, "SANDBOXRUN_CPU_MILLI", cpu);
+}
 
 static void test_bytes(void **state)
 {
@@ -20,27 +44,52 @@ static void test_bytes(void **state)
         .arg_count = 2,
         .env = env,
         .env_count = 1,
+        .cpu_milli = 1001,
+        .memory_bytes = 512u << 20,
     };
-    static const char expected[] = "SBRQ"
-                                   "\1\0\0\0"  /* version */
-                                   "\1\0\0\0"  /* has stdin */
-                                   "\2\0\0\0"  /* args */
-                                   "\1\0\0\0"  /* env */
-                                   "\10\0\0\0" /* code */
-                                   "\2\0\0\0"  /* stdin */
-                                   "print(1)"
-                                   "in"
-                                   "\1\0\0\0"
-                                   "a"
-                                   "\0\0\0\0"
-                                   "\1\0\0\0"
-                                   "K"
-                                   "\2\0\0\0"
-                                   "vw";
+    static const char head[] = "SBRQ"
+                               "\1\0\0\0"  /* version */
+                               "\1\0\0\0"  /* has stdin */
+                               "\2\0\0\0"  /* args */
+                               "\6\0\0\0"  /* env */
+                               "\10\0\0\0" /* code */
+                               "\2\0\0\0"  /* stdin */
+                               "print(1)"
+                               "in"
+                               "\1\0\0\0"
+                               "a"
+                               "\0\0\0\0";
+    char expected[512];
+    memcpy(expected, head, sizeof(head) - 1);
+    size_t len = sizeof(head) - 1;
+    len += expect_limits(expected + len, "2", "536870912", "1001");
+    /* The run's own come last, so that they count. */
+    len += append_variable(expected + len, "K", "vw");
     cleanup_buf struct buf request = BUF_INIT(0);
     assert_int_equal(request_encode(&spec, &request, NULL), 0);
-    assert_int_equal(request.len, sizeof(expected) - 1);
-    assert_memory_equal(request.data, expected, request.len);
+    assert_int_equal(request.len, len);
+    assert_memory_equal(request.data, expected, len);
+}
+
+static void test_threads_are_the_cpus_rounded_up(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t cpu_milli;
+        const char *threads;
+    } cases[] = {
+        {1, "1"}, {999, "1"}, {1000, "1"}, {2000, "2"}, {2001, "3"}, {UINT32_MAX, "4294968"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct run_spec spec = {.code = (char[]){"x"}, .cpu_milli = cases[i].cpu_milli};
+        char expected[512], cpu[16];
+        (void)snprintf(cpu, sizeof(cpu), "%u", cases[i].cpu_milli);
+        size_t len = expect_limits(expected, cases[i].threads, "0", cpu);
+        cleanup_buf struct buf request = BUF_INIT(0);
+        assert_int_equal(request_encode(&spec, &request, NULL), 0);
+        assert_int_equal(request.len, 28 + 1 + len);
+        assert_memory_equal(request.data + 29, expected, len);
+    }
 }
 
 static void test_no_stdin_and_empty_stdin_differ(void **state)
@@ -64,7 +113,9 @@ static void test_env_without_value(void **state)
     struct run_spec spec = {.code = (char[]){"x"}, .env = env, .env_count = 1};
     cleanup_buf struct buf request = BUF_INIT(0);
     assert_int_equal(request_encode(&spec, &request, NULL), 0);
-    assert_int_equal(request.len, 28 + 1 + 4 + 1 + 4);
+    char limits[512];
+    size_t len = 28 + 1 + expect_limits(limits, "0", "0", "0");
+    assert_int_equal(request.len, len + 4 + 1 + 4);
 }
 
 /* The largest valid spec fits with every count at its bound, one byte more does not. */
@@ -109,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_threads_are_the_cpus_rounded_up),
         cmocka_unit_test(test_no_stdin_and_empty_stdin_differ),
         cmocka_unit_test(test_env_without_value),
         cmocka_unit_test(test_bounds),

@@ -41,6 +41,14 @@
 #define AT_CHECK_FIGURE   96
 #define AT_CHECK_ADVICE   352
 #define CHECK_LEN         864
+#define AT_CREATED_WARM   48
+#define CREATED_LEN       52
+#define AT_POOL_RUNTIME   8
+#define AT_POOL_PROFILE   72
+#define AT_POOL_WAITING   76
+#define AT_POOL_SIZE      80
+#define AT_POOL_HITS      84
+#define POOL_LEN          116
 #define AT_NOTICE_KIND    8
 #define NOTICE_LEN        12
 #define AT_HELLO_VERSION  8
@@ -124,7 +132,7 @@ static struct proto_message forbidden_message(void)
 
 static struct proto_message created_message(void)
 {
-    return (struct proto_message){.type = PROTO_CREATED, .created = {.id = ID}};
+    return (struct proto_message){.type = PROTO_CREATED, .created = {.id = ID, .warm = 1}};
 }
 
 static struct proto_message check_message(void)
@@ -142,6 +150,18 @@ static struct proto_message notice_message(void)
     return (struct proto_message){.type = PROTO_NOTICE, .notice = {.kind = PROTO_NOTICE_STOPPING}};
 }
 
+static struct proto_message pool_message(void)
+{
+    return (struct proto_message){.type = PROTO_POOL,
+                                  .pool = {.runtime = "python3.12",
+                                           .waiting = 2,
+                                           .size = 3,
+                                           .hits = 4,
+                                           .misses = 5,
+                                           .made = 6,
+                                           .made_us = 7}};
+}
+
 static struct proto_message kill_message(void)
 {
     return (struct proto_message){.type = PROTO_KILL, .kill = {.id = ID}};
@@ -154,11 +174,17 @@ struct example {
 };
 
 static const struct example examples[] = {
-    {"hello", hello_message, HELLO_LEN},          {"create", create_message, CREATE_LEN},
-    {"created", created_message, ID_ONLY_LEN},    {"start", start_message, START_LEN},
-    {"refused", refused_message, REFUSED_LEN},    {"kill", kill_message, ID_ONLY_LEN},
-    {"finished", finished_message, FINISHED_LEN}, {"forbidden", forbidden_message, FINISHED_LEN},
-    {"check", check_message, CHECK_LEN},          {"notice", notice_message, NOTICE_LEN},
+    {"hello", hello_message, HELLO_LEN},
+    {"create", create_message, CREATE_LEN},
+    {"created", created_message, CREATED_LEN},
+    {"start", start_message, START_LEN},
+    {"refused", refused_message, REFUSED_LEN},
+    {"kill", kill_message, ID_ONLY_LEN},
+    {"finished", finished_message, FINISHED_LEN},
+    {"forbidden", forbidden_message, FINISHED_LEN},
+    {"check", check_message, CHECK_LEN},
+    {"notice", notice_message, NOTICE_LEN},
+    {"pool", pool_message, POOL_LEN},
 };
 
 static void test_encode_decode_gives_the_same_back(void **state)
@@ -239,6 +265,12 @@ static void test_decode_of_any_other_length_fails(void **state)
 #define FULL_LOCK "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 static const struct spoiled spoiled[] = {
+    {created_message, AT_CREATED_WARM, BYTES("\x02"), "warm"},
+    {pool_message, AT_POOL_RUNTIME, BYTES("/"), "runtime"},
+    {pool_message, AT_POOL_PROFILE, BYTES("\x02"), "profile"},
+    {pool_message, AT_POOL_WAITING, BYTES(U32_MAX), "waiting"},
+    {pool_message, AT_POOL_SIZE, BYTES(U32_MAX), "size"},
+    {pool_message, AT_POOL_HITS, BYTES(U64_MAX), "hits"},
     {create_message, 0, BYTES("\0"), "type"},
     {create_message, 0, BYTES("\x08"), "type"},
     {create_message, 0, BYTES(U32_MAX), "type"},

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "node-agent/proto/proto_hello.h"
+
+#include <stdint.h>
+
+/* Of the sandboxes that are made ahead for one runtime and profile; counts since the jailer's
+ * start. */
+struct proto_pool {
+    char runtime[PROTO_RUNTIME_SIZE];
+    uint32_t profile;
+    uint32_t waiting; /* for a run, now */
+    uint32_t size;    /* as many are meant to wait */
+    uint64_t hits;    /* runs that found one */
+    uint64_t misses;  /* that found none, where one could have been */
+    uint64_t made;
+    uint64_t made_us; /* in which these were made, all together */
+};
