@@ -54,6 +54,129 @@ def without_addresses(text):
 
 
 CASES = {
+    # ---- the end
+    "exit codes": Case("import sys\nsys.exit(3)\n"),
+    "exit code None": Case("import sys\nsys.exit()\n"),
+    "exit code True": Case("raise SystemExit(True)\n"),
+    "exit code negative": Case("raise SystemExit(-1)\n"),
+    "exit code 256": Case("raise SystemExit(256)\n"),
+    "exit code beyond a long": Case("raise SystemExit(2**70)\n"),
+    "exit with a text": Case("raise SystemExit('sorry')\n"),
+    "exit with an object": Case("raise SystemExit([1, 'a'])\n"),
+    "exit with a subclass": Case(
+        "class Out(SystemExit):\n    code = property(lambda self: 7)\nraise Out(5)\n"),
+    "exit in an excepthook": Case(
+        "import sys\nsys.excepthook = lambda *_: sys.exit(9)\nraise ValueError\n"),
+    "an excepthook that prints": Case(
+        "import sys\nsys.excepthook = lambda *e: print(e[0], file=sys.stderr)\nraise ValueError\n"),
+    "an excepthook that fails": Case(
+        "import sys\ndef hook(*_): raise KeyError\nsys.excepthook = hook\nraise ValueError\n"),
+    "atexit": Case(
+        "import atexit\nfor i in range(3): atexit.register(print, i)\nprint('main')\n"),
+    "atexit that fails": Case("import atexit\natexit.register(lambda: 1 / 0)\nprint('main')\n"),
+    "atexit that exits": Case(
+        "import atexit, sys\natexit.register(print, 'first')\natexit.register(sys.exit, 4)\n"),
+    "atexit that is emptied": Case("import atexit\natexit._clear()\nprint('main')\n"),
+    "atexit that runs early": Case(
+        "import atexit\natexit.register(print, 1)\natexit._run_exitfuncs()\nprint('goes on')\n"),
+    "a global that says goodbye": Case(
+        "class Guard:\n    def __init__(self, name): self.name = name\n"
+        "    def __del__(self): print('bye', self.name)\n"
+        "a, _b, c = Guard('a'), Guard('b'), Guard('c')\nholder = [Guard('held')]\nprint('end')\n"),
+    "many that say nothing": Case(
+        "import dataclasses, datetime, json\nclass Base:\n    count = 0\n"
+        "    def __init__(self): self.items = [1, {'a': (2.0, 'x')}]\n"
+        "    @property\n    def size(self): return len(self.items)\n"
+        "    @staticmethod\n    def one(): return 1\n    @classmethod\n    def two(cls): return 2\n"
+        "class Derived(Base): pass\n"
+        "def named(a=1, *, b=(2, 3)): return a\nheld = [Derived() for _ in range(5)]\n"
+        "held.append(held)\nprint(held[0].size, named(), Derived.two())\n"),
+    "a goodbye deep within": Case(
+        "class Guard:\n    def __del__(self): print('bye')\n"
+        "class Box:\n    pass\nbox = Box()\nbox.held = {'a': [(Guard(),)]}\nprint('end')\n"),
+    "a goodbye of a class": Case(
+        "class Guard:\n    def __del__(self): print('bye')\nclass Box:\n    held = Guard()\n"),
+    "a goodbye in a default": Case(
+        "class Guard:\n    def __del__(self): print('bye')\ndef f(a=Guard()): pass\n"),
+    "a goodbye in a closure": Case(
+        "class Guard:\n    def __del__(self): print('bye')\n"
+        "def outer():\n    held = Guard()\n    return lambda: held\nf = outer()\n"),
+    "a goodbye in a slot": Case(
+        "class Guard:\n    def __del__(self): print('bye')\n"
+        "class Box:\n    __slots__ = ('held',)\nbox = Box()\nbox.held = Guard()\n"),
+    "a goodbye of a list's child": Case(
+        "class Loud(list):\n    def __del__(self): print('bye')\nloud = Loud()\n"),
+    "a goodbye in a function that failed": Case(
+        "class Guard:\n    def __del__(self): print('bye')\n"
+        "def work():\n    held = Guard()\n    raise ValueError\nwork()\n"),
+    "a goodbye in a function that exits": Case(
+        "import sys\nclass Guard:\n    def __del__(self): print('bye')\n"
+        "def work():\n    held = Guard()\n    sys.exit(3)\nwork()\n"),
+    "a weak reference that calls": Case(
+        "import weakref\nclass Thing: pass\nthing = Thing()\n"
+        "ref = weakref.ref(thing, lambda _: print('gone'))\nprint('end')\n"),
+    "names that play tricks": Case(
+        "class Trick:\n    def __dir__(self): print('dir'); return []\n"
+        "    def __getattribute__(self, name): print('get', name); return object()\n"
+        "trick = Trick()\nprint('end')\n"),
+    "a goodbye that fails": Case(
+        "class Guard:\n    def __del__(self): raise ValueError('late')\nguard = Guard()\n",
+        normalise=without_addresses),
+    "a goodbye that looks for globals": Case(
+        "import sys\nname = 'set'\nclass Guard:\n"
+        "    def __del__(self): print(name, sys.is_finalizing())\nguard = Guard()\n"),
+    "a file that nobody closed": Case(
+        "import os\nout = os.fdopen(os.dup(1), 'w')\nout.write('late')\nprint('first')\n"),
+    "a file in a list": Case(
+        "import os\nfiles = [os.fdopen(os.dup(1), 'w')]\nfiles[0].write('late')\n"),
+    "stdout without a flush": Case("import sys\nsys.stdout = open(1, 'w', buffering=8192, "
+                                   "closefd=False)\nprint('x')\n"),
+    "stdout closed": Case("import sys\nsys.stdout.close()\n"),
+    "stdout's descriptor closed": Case("import os\nprint('x', end='')\nos.close(1)\n"),
+    "stdout that can't be flushed": Case(
+        "import os, sys\nsys.stdout = open(1, 'w', buffering=8192, closefd=False)\nprint('x')\n"
+        "os.dup2(os.open('/dev/full', os.O_WRONLY), 1)\n", normalise=without_addresses),
+    "stdout None": Case("import sys\nsys.stdout = None\n"),
+    "threads are waited for": Case(
+        "import threading, time\ndef work():\n    time.sleep(0.2)\n    print('worked')\n"
+        "threading.Thread(target=work).start()\nprint('main')\n"),
+    "threads after an exception": Case(
+        "import threading, time\ndef work():\n    time.sleep(0.2)\n    print('worked')\n"
+        "threading.Thread(target=work).start()\nraise ValueError('main')\n"),
+    "daemon threads are not": Case(
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(30,), daemon=True)"
+        ".start()\nprint('main')\n"),
+    "a thread that starts at exit": Case(
+        "import atexit, threading\natexit.register(lambda: print(threading.active_count()))\n"),
+    "an executor": Case(
+        "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(2)\n"
+        "pool.submit(print, 'done')\n"),
+    "a child that ends by itself": Case(
+        "import os, sys\nif os.fork() == 0:\n    print('child')\n    sys.exit(5)\n"
+        "print(os.waitstatus_to_exitcode(os.wait()[1]))\n"),
+    "a child that falls through": Case(
+        "import os\npid = os.fork()\nif pid:\n    print(os.wait()[1])\nprint('end', bool(pid))\n"),
+    "multiprocessing": Case(
+        "import multiprocessing as mp\ncontext = mp.get_context('fork')\n"
+        "p = context.Process(target=print, args=('in it',))\np.start()\np.join()\n"
+        "print(p.exitcode)\n"),
+    "os._exit": Case("import os\nprint('lost', end='')\nos._exit(6)\n"),
+    "os.exec": Case("import os\nos.execv('/bin/sh', ['sh', '-c', 'echo exec; exit 8'])\n"),
+    "abort": Case("import os\nos.abort()\n"),
+    "killed by a signal": Case("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n"),
+    "KeyboardInterrupt": Case("raise KeyboardInterrupt\n"),
+    "output of the C library": Case(
+        "import ctypes\nctypes.CDLL(None).printf(b'from C %d', 1)\nprint('from Python')\n"),
+    "a module that is none": Case("import sys\nsys.modules['odd'] = object()\nprint('end')\n"),
+    "a module without names": Case(
+        "import sys, types\nmodule = types.ModuleType('m')\nmodule.__file__ = 3\n"
+        "sys.modules['m'] = module\nprint('end')\n"),
+    "a global with an odd name": Case("globals()[3] = 4\nprint('end')\n"),
+    "an unraisable error of a generator": Case(
+        "def numbers():\n    try:\n        yield 1\n    finally:\n        print('closed')\n"
+        "held = numbers()\nnext(held)\n"),
+    "a coroutine that was never awaited": Case(
+        "async def work(): pass\nwork_to_do = work()\n", normalise=without_addresses),
     "print": Case("print(1)"),
     "empty": Case(""),
     "only a comment": Case("# nothing"),
