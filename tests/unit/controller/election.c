@@ -143,7 +143,8 @@ struct loop *kube_client_loop(struct kube_client *client)
 
 static void call_free(struct kube_call *call)
 {
-    DL_DELETE(calls, call);
+    if (calls) /* as it is: call is in it */
+        DL_DELETE(calls, call);
     free(call->body);
     free(call);
 }
@@ -489,13 +490,12 @@ void election_delete(void)
 
 void election_end(void)
 {
-    struct kube_call *call, *next_call;
-    struct change *change, *next_change;
     for (unsigned int i = 0; i < ELECTION_PROCESSES; i++)
         election_kill(i);
-    DL_FOREACH_SAFE (calls, call, next_call)
-        call_free(call);
-    DL_FOREACH_SAFE (changes, change, next_change) {
+    while (calls)
+        call_free(calls);
+    while (changes) {
+        struct change *change = changes;
         DL_DELETE(changes, change);
         free(change);
     }
