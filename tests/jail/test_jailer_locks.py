@@ -2,6 +2,7 @@
 """A lock that can't be set fails the run and is named; nothing runs without it, nothing is left."""
 
 import errno
+import glob
 import os
 import shutil
 import signal
@@ -63,6 +64,7 @@ CASES = [
 
 # The same for what only its file, its turn or its caller's name tells from calls that go on.
 BEFORE_THE_CHILD = 2  # the jailer's own come first: one at its start
+BEHIND_THE_TEMPLATES = 1 + len(glob.glob(f"{RUNTIMES}/*/usr/lib/sandboxrun/version"))  # one of each
 ASKED = [
     ({"rule": "write", "file": "*/oom_score_adj"}, "rlimits", "set oom_score_adj"),
     ({"rule": "openat", "file": "self/oom_score_adj"}, "rlimits", "set oom_score_adj"),
@@ -73,7 +75,7 @@ ASKED = [
       for place in ("/tmp", "/dev/shm", "/home/sandbox", "/proc")),
     ({"rule": "capset", "caller": "sandboxrun-jail", "since": BEFORE_THE_CHILD}, "capabilities",
      "empty the capability sets"),
-    ({"rule": f"setns:1={CLONE_NEWNS}", "since": BEFORE_THE_CHILD}, "namespaces",
+    ({"rule": f"setns:1={CLONE_NEWNS}", "since": BEHIND_THE_TEMPLATES}, "namespaces",
      "runtime's mount namespace"),
     ({"rule": f"prctl:0={PR_SET_DUMPABLE}:1=0", "since": BEFORE_THE_CHILD}, "parent-death",
      "dumpable"),

@@ -63,6 +63,14 @@ def kinds_of_descriptors(jailer):
     return sorted(link.split(":")[0] for link in descriptors_of(jailer)[0])
 
 
+def wait_until(condition, seconds=30):
+    until = time.monotonic() + seconds * PATIENCE
+    while not condition():
+        if time.monotonic() > until:
+            raise AssertionError(f"not within {seconds} s")
+        time.sleep(0.02)
+
+
 class Pool:
     """A jailer with a pool, and what it has said of that."""
 
@@ -230,8 +238,10 @@ class TestWaiting(unittest.TestCase):
         """Of one that waits, seen from outside: nothing of its program has run, all is set."""
         with Pool(2, 2) as pool:
             pool.wait(lambda said: said["waiting"] == 2)
+            # Of each sandbox process 1 and the program.
+            sandboxes = 2 * len(pool.jailer.hello["runtimes"])
+            wait_until(lambda: len(processes_below(PARENT)) == 2 * sandboxes)
             pids = processes_below(PARENT)
-            self.assertEqual(len(pids), 4, pids)
             uids = set()
             for pid in pids:
                 with open(f"/proc/{pid}/status", encoding="utf-8") as file:
@@ -246,7 +256,7 @@ class TestWaiting(unittest.TestCase):
                 for kind in ("pid", "net", "mnt", "ipc", "uts", "user", "cgroup"):
                     theirs = os.readlink(f"/proc/{pid}/ns/{kind}")
                     self.assertNotEqual(theirs, os.readlink(f"/proc/self/ns/{kind}"), kind)
-            self.assertEqual(len(uids), 2)  # one for each sandbox
+            self.assertEqual(len(uids), sandboxes)
 
     def test_it_holds_nothing_and_knows_nothing(self):
         with Pool(1, 1) as pool:
