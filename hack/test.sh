@@ -9,9 +9,11 @@ root=$PWD
 layers_all=(jail escape egress soak unit fuzz client runtime resolver cpython controlplane chart
     rbac cluster kubectl faults vm lint)
 # What tells how quick something is, or what the machine has, runs with nothing beside it. The two
-# that only compute run beside all others, which mostly wait, and are told at the end.
+# that only compute run beside all others, which mostly wait, and are told at the end. So do, one
+# after the other, those that wait and share nothing with the rest.
 alone=(jail escape egress soak)
-beside=(vm lint)
+beside=(vm lint client controlplane chart rbac faults)
+in_line=(client controlplane chart rbac faults)
 
 usage() {
     cat <<TXT
@@ -213,6 +215,13 @@ layer_kubectl() {
     layer_other kubectl
 }
 
+# The lock goes with the layer, which is executed in place of this shell.
+wait_in_line() {
+    exec 7>build/test-logs/line.lock
+    flock 7
+    [ ! -e build/test-logs/line.stop ] || exit 1
+}
+
 declare -A beside_pids
 beside_started=
 
@@ -220,12 +229,14 @@ start_beside() {
     local layer
     [ -z "$beside_started" ] || return
     beside_started=yes
+    rm -f build/test-logs/line.stop
     ! wants kubectl || start_old_kubectl
     for layer in "${beside[@]}"; do
         if wants "$layer"; then
             (
                 # The machines keep time; the analysers have all the time there is.
                 [ "$layer" != lint ] || renice -n 19 "$BASHPID" >/dev/null
+                case " ${in_line[*]} " in *" $layer "*) wait_in_line ;; esac
                 layer_command "$layer"
             ) >"build/test-logs/$layer-beside.log" 2>&1 &
             beside_pids[$layer]=$!
@@ -237,6 +248,7 @@ start_beside() {
 # background ignores the one signal, of Python the other would leave machines behind.
 end_beside() {
     local layer
+    : >build/test-logs/line.stop
     [ -z "$old_kubectl_pid" ] || kill -TERM "$old_kubectl_pid" 2>/dev/null
     for layer in "${!beside_pids[@]}"; do
         case "$layer" in

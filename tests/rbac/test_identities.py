@@ -30,7 +30,7 @@ GRANTED = {
         (GROUP, "sandboxruns/status"): {"patch"},
         (GROUP, "sandboxnodes"): {"get", "create"},
         (GROUP, "sandboxnodes/status"): {"patch"},
-        ("events.k8s.io", "events"): {"create"},
+        ("events.k8s.io", "events"): {"create", "patch"},
         ("authentication.k8s.io", "tokenreviews"): {"create"},
         ("authorization.k8s.io", "subjectaccessreviews"): {"create"},
     },
@@ -39,6 +39,7 @@ GRANTED = {
         (GROUP, "sandboxruns/status"): {"patch"},
         (GROUP, "sandboxnodes"): READ,
         ("", "nodes"): {"list", "watch"},
+        ("events.k8s.io", "events"): {"create", "patch"},
     },
 }
 OURS = [(GROUP, name) for name in ("sandboxruns", "sandboxruns/status", "sandboxruns/log",
