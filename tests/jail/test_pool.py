@@ -282,7 +282,7 @@ class TestWaiting(unittest.TestCase):
     def test_one_that_is_killed_while_it_is_taken(self):
         """The run ends like any whose sandbox was killed, or gets another one: it never waits."""
         with Pool(1, 1) as pool:
-            for _ in range(12):
+            for _ in range(12 // PATIENCE + 2):
                 pool.wait(lambda said: said["waiting"] == 1)
                 pids = processes_below(PARENT)
                 killer = threading.Thread(target=lambda: [kill(pid) for pid in pids])
