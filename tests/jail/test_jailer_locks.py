@@ -122,8 +122,10 @@ def new_jailer(wrapper=()):
 
 
 def jailer_without(rule):
-    """A jailer for which the system call fails, and for its children."""
-    return new_jailer(denying(rule))
+    """A jailer for which the system call fails, and for its children. It has no need to raise its own
+    limit on open files, which would be such a call."""
+    raised = 'ulimit -S -n "$(ulimit -H -n)"; exec "$@"'
+    return new_jailer(("sh", "-c", raised, "sh", *denying(rule)))
 
 
 # Kernels that don't count swap per cgroup lack these, and hosts with one must have no swap.

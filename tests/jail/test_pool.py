@@ -155,7 +155,7 @@ class TestTaking(unittest.TestCase):
         with Pool(1, 2) as pool:
             pool.wait(lambda said: said["waiting"] == 1)
             connection = pool.jailer.connection
-            ids = [connection.create() for _ in range(6)]
+            ids = [connection.create(memory=64 * MIB) for _ in range(6)]
             warm = []
             for sandbox in ids:
                 kind, fields, fds = connection.receive_about(sandbox)
@@ -338,7 +338,10 @@ class TestRunners(unittest.TestCase):
         directory = tempfile.mkdtemp(prefix="sandboxrun-pool-")
         self.addCleanup(shutil.rmtree, directory)
         root = os.path.join(directory, "python3.12")
-        subprocess.run(["cp", "-al", os.path.join(RUNTIMES, "python3.12"), root], check=True)
+        # By its names where both are in one file system.
+        same = os.stat(RUNTIMES).st_dev == os.stat(directory).st_dev
+        subprocess.run(["cp", "-al" if same else "-a", os.path.join(RUNTIMES, "python3.12"), root],
+                       check=True)
         compiled = os.path.join(root, "usr/lib/sandboxrun/runner.pyc")
         os.unlink(compiled)  # the runtime's own has another name for the same file
         with open(os.path.join(root, "runner.py"), "w", encoding="utf-8") as file:
