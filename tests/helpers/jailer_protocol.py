@@ -39,6 +39,8 @@ OK, FAILED, SKIPPED = range(1, 4)
 SNIPPET, TOOL_CALL = 0, 1
 MAX_MESSAGE = 4096
 START_WITHIN_SECONDS = 10
+# Of a run that says nothing else: what is usual, or the most where the machine is emulated.
+TIMEOUT_MS = 60_000 if os.environ.get("SANDBOXRUN_EMULATED") == "1" else 20_000
 MIB = 1 << 20
 
 # Each profile with its own memory and processor, as the arguments of Connection.create().
@@ -341,7 +343,8 @@ class Streams:
         return kind, fields, bytes(self.output[self.order[1]]), bytes(self.output[self.order[2]])
 
 
-def finish(connection, sandbox, fds, code, args=(), env=(), stdin=None, timeout_ms=20000, wait=90):
+def finish(connection, sandbox, fds, code, args=(), env=(), stdin=None,
+           timeout_ms=TIMEOUT_MS, wait=90):  # fmt: skip
     """A run from PROTO_CREATED, which came with fds, to its last word."""
     result = Result(sandbox, created=True)
     for fd in fds:
@@ -356,7 +359,7 @@ def finish(connection, sandbox, fds, code, args=(), env=(), stdin=None, timeout_
     return result
 
 
-def run(connection, code, wait=90, args=(), env=(), stdin=None, timeout_ms=20000, **create):
+def run(connection, code, wait=90, args=(), env=(), stdin=None, timeout_ms=TIMEOUT_MS, **create):
     """One run from PROTO_CREATE to its last word."""
     sandbox = connection.create(**create)
     kind, fields, fds = connection.receive_about(sandbox, wait)
