@@ -36,12 +36,13 @@
  *
  * A run. Code is started only if its status is Scheduled, bears this instance and a sandbox id
  * that this agent has never seen, if the object isn't being deleted, is valid, and fits into what
- * the jailer offered; what doesn't fit waits in line. The jailer seals a jail and hands over the
- * ends of three pipes. Then the mark is made durable in the spool, and only after that is the
- * jailer told to start and the request written. So whatever dies when, nothing is started twice:
- * without a mark nothing of the request had left this process. Before that a timer is set behind
- * the deadline, at which process 1 of the jail ends: the deadline itself is the jailer's, which may
- * be stopped. So a run that the jailer says nothing of for 30 s past its deadline is over.
+ * the jailer offered; what doesn't fit waits in line. The jailer seals a jail, or has one that
+ * waits, and hands over the ends of three pipes and a timer. Then the mark is made durable in the
+ * spool, and only after that is the jailer told to start and the request written. So whatever dies
+ * when, nothing is started twice: without a mark nothing of the request had left this process.
+ * Between the two the timer is set, behind the deadline: when it expires process 1 of the jail
+ * ends, for the deadline itself is the jailer's, which may be stopped. So a run that the jailer
+ * says nothing of for 30 s past its deadline is over.
  *
  * Its end. The result replaces the mark in the spool, then goes to the API server, and leaves the
  * spool when the API server has taken it or answers that the object is gone, is another one or is
@@ -62,9 +63,9 @@
  *   the API server        nothing new starts, runs go on, results wait in the spool, the watch
  *                         comes back by itself
  *   the disk              full, say: what can't be marked is given back, the node is not ready
- * until a write succeeds, results go to the API server all the same. An agent that starts so
- * reports what the spool holds, which makes room the machine           as the agent; a result of
- * the last seconds may be lost, and counts as one
+ *                         until a write succeeds, results go to the API server all the same. An
+ *                         agent that starts so reports what the spool holds, which makes room
+ *   the machine           as the agent; a result of the last seconds may be lost, and counts as one
  *
  * An agent whose Lease another one of the node has taken ends with 1, and its sandboxes with it.
  *

@@ -24,8 +24,8 @@
  * node-agent/proto), which is descriptor 3 of the jailer, the jailer and the resolver by another
  * one (4 and 3). Of ours both inherit stderr, for their logs, and nothing else: stdin and stdout
  * are /dev/null, the environment is a PATH. They have no controlling terminal, so that Ctrl-C
- * reaches us alone. For each run it sends us the writing end of the request pipe and the reading
- * ends of stdout and stderr.
+ * reaches us alone. For each run it sends us the writing end of the request pipe, the reading ends
+ * of stdout and stderr, and a timer (node-agent/proto/proto_messages.h).
  *
  * Handshakes. HELLO tells what the jailer can run; what it can't is refused by us before anything
  * starts. A run's own are those of node-agent/agent/run.c, which is the agent's code, unchanged.

@@ -16,8 +16,8 @@
  *                        |                     |  program
  *                        |<-- exit pipe -------|  REPORT_EXITED, the main process's wait status
  *                        |--- lifeline ------->|  never written; its end is the jailer's
- *                        |--- backstop ------->|  a timer behind the deadline, which agent and
- * jailer set
+ *                        |--- backstop ------->|  a timer behind the deadline, which agent
+ *                        |                     |  and jailer set
  *
  * Uids. The jailer is root with the capabilities of caps.c. A sandbox has one uid and gid: outside,
  * in the eyes of the kernel, one that no other live sandbox has (idmap.c); inside 65532, the only
