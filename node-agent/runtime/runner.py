@@ -12,7 +12,9 @@ A request that can't be read, or a program that can't be laid out, is said on st
 process with status 70 (EX_SOFTWARE) before a byte of the program has run.
 
 Every run pays for what happens here before its program starts. So nothing is imported that a bare
-interpreter hasn't loaded already, and compile() is kept for the rare case that needs it.
+interpreter hasn't loaded already but atexit, which is built in, and compile() is kept for the rare
+case that needs it. What comes behind the program's end is paid for too, and left out where nobody
+could tell (leave()).
 """
 
 # Taken before anything else is defined: what the interpreter gives to every `__main__`.
@@ -313,10 +315,11 @@ except OSError as error:
     os.write(2, f"sandboxrun: not started: the request can't be taken in: {error}\n".encode())
     os._exit(EXIT_REFUSED)
 
+leave_at_exit()
+
 # A bare `raise` adds no entry of this frame to the traceback, and the one that the exception
 # gained on its way out of exec() is cut off. What follows (SystemExit, sys.excepthook, death by
-# SIGINT, waiting for threads) is left to the interpreter itself.
-leave_at_exit()
+# SIGINT, waiting for threads) is left to the interpreter itself, up to leave().
 try:
     exec(PROGRAM, NAMESPACE)
     STATUS = 0
