@@ -181,9 +181,7 @@ static int on_before_start(struct run *run, struct error *err, void *arg)
         return r;
     if (r < 0) {
         log_event(LOG_LEVEL_WARN, "giving a run back that can't be marked as started",
-                  LOG_TEXT("namespace", assignment->target.name_space),
-                  LOG_TEXT("run", assignment->target.name),
-                  LOG_TEXT("sandbox", assignment->target.sandbox_id), LOG_TEXT("error", err->text));
+                  LOG_TARGET(&assignment->target), LOG_TEXT("error", err->text));
         run_set_not_after(run, ALREADY_OVER_NS);
         /* That the node can't is told before the run is given back. */
         assignment->owner->changed(assignment->owner->arg);
