@@ -32,7 +32,7 @@ struct cgroup_backend {
                       const struct cgroup_limits *limits, struct error *err);
     int (*set_cpu)(struct cgroup_system *system, const struct cgroup *cgroup, uint32_t cpu_milli,
                    struct error *err);
-    /* Of a live one; raised says that it had less. */
+    /* raised says that it had less; a new one has no limit. */
     int (*set_memory)(struct cgroup_system *system, const struct cgroup *cgroup,
                       uint64_t memory_bytes, bool raised, struct error *err);
     int (*set_idle)(struct cgroup_system *system, const struct cgroup *cgroup, bool idle,

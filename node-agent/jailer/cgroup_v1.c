@@ -82,20 +82,28 @@ static int v1_set_tcp(struct cgroup_system *system, const struct cgroup *cgroup,
     return cgroup_write(cgroup_slot_fd(system, CGROUP_MEMORY), cgroup->name, TCP_LIMIT, text, err);
 }
 
-/* Memory alone may never exceed memory and swap together, in between neither. */
+/* Memory and swap together, no more than memory alone: so there is no swap. Memory alone may never
+ * exceed the two, in between neither. */
 static int v1_set_memory(struct cgroup_system *system, const struct cgroup *cgroup,
                          uint64_t memory_bytes, bool raised, struct error *err)
 {
-    static const char *const attributes[] = {"memory.limit_in_bytes",
-                                             "memory.memsw.limit_in_bytes"};
+    const struct {
+        const char *attribute;
+        bool wanted;
+    } attributes[] = {
+        {"memory.memsw.limit_in_bytes", raised && system->limits_swap},
+        {"memory.limit_in_bytes", true},
+        {"memory.memsw.limit_in_bytes", !raised && system->limits_swap},
+    };
     int memory_fd = cgroup_slot_fd(system, CGROUP_MEMORY);
     char memory[CGROUP_VALUE_SIZE];
+    int r = 0;
     (void)snprintf(memory, sizeof(memory), "%" PRIu64, memory_bytes);
-    if (!system->limits_swap)
-        return cgroup_write(memory_fd, cgroup->name, attributes[0], memory, err);
-    int r = cgroup_write(memory_fd, cgroup->name, attributes[raised ? 1 : 0], memory, err);
-    return r < 0 ? r
-                 : cgroup_write(memory_fd, cgroup->name, attributes[raised ? 0 : 1], memory, err);
+    for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(attributes); i++) {
+        if (attributes[i].wanted)
+            r = cgroup_write(memory_fd, cgroup->name, attributes[i].attribute, memory, err);
+    }
+    return r >= 0 && system->limits_tcp ? v1_set_tcp(system, cgroup, memory_bytes, err) : r;
 }
 
 static int v1_set_idle(struct cgroup_system *system, const struct cgroup *cgroup, bool idle,
@@ -108,23 +116,16 @@ static int v1_set_idle(struct cgroup_system *system, const struct cgroup *cgroup
 static int v1_set_limits(struct cgroup_system *system, struct cgroup *cgroup,
                          const struct cgroup_limits *limits, struct error *err)
 {
-    int memory_fd = cgroup_slot_fd(system, CGROUP_MEMORY);
-    char memory[CGROUP_VALUE_SIZE], pids[CGROUP_VALUE_SIZE];
-    (void)snprintf(memory, sizeof(memory), "%" PRIu64, limits->memory_bytes);
+    char pids[CGROUP_VALUE_SIZE];
     (void)snprintf(pids, sizeof(pids), "%" PRIu32, limits->pids);
 
-    int r = cgroup_write(memory_fd, cgroup->name, "memory.limit_in_bytes", memory, err);
-    /* Memory and swap together, no more than memory alone: so there is no swap. */
-    if (r >= 0 && system->limits_swap)
-        r = cgroup_write(memory_fd, cgroup->name, "memory.memsw.limit_in_bytes", memory, err);
-    if (r >= 0 && system->limits_tcp)
-        r = v1_set_tcp(system, cgroup, limits->memory_bytes, err);
+    int r = v1_set_memory(system, cgroup, limits->memory_bytes, false, err);
     if (r >= 0)
         r = v1_set_cpu(system, cgroup, limits->cpu_milli, err);
     if (r >= 0)
         r = cgroup_write(cgroup_slot_fd(system, CGROUP_PIDS), cgroup->name, "pids.max", pids, err);
     if (r >= 0)
-        r = watch_oom(memory_fd, cgroup, err);
+        r = watch_oom(cgroup_slot_fd(system, CGROUP_MEMORY), cgroup, err);
     return r;
 }
 

@@ -217,10 +217,39 @@ static void test_the_cpu_limit_can_be_changed(void **state)
     assert_string_equal(scratch_read(&fixture->scratch, "cpu/" ID "/cpu.cfs_quota_us"), "150000");
 }
 
+/* One that waited was made with less than most runs ask for, and more than some. */
+static void test_the_limits_of_a_live_one_can_be_changed(void **state)
+{
+    static const struct {
+        uint64_t memory_bytes;
+        const char *memory, *tcp;
+    } cases[] = {{32 << 20, "33554432", "33554432"}, {512 << 20, "536870912", "67108864"}};
+    struct fixture *fixture = *state;
+    const struct scratch *scratch = &fixture->scratch;
+    struct cgroup cgroup = {.name = ID, .oom_fd = -1};
+    fixture->system.limits_tcp = true;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct cgroup_limits wanted = {.memory_bytes = cases[i].memory_bytes,
+                                             .cpu_milli = 1500};
+        make_attributes(scratch);
+        scratch_file(scratch, "memory/" ID "/memory.kmem.tcp.limit_in_bytes", "");
+        assert_int_equal(cgroup_change(&fixture->system, &cgroup, &limits, &wanted, NULL), 0);
+        assert_string_equal(scratch_read(scratch, "memory/" ID "/memory.limit_in_bytes"),
+                            cases[i].memory);
+        assert_string_equal(scratch_read(scratch, "memory/" ID "/memory.memsw.limit_in_bytes"),
+                            cases[i].memory);
+        assert_string_equal(scratch_read(scratch, "memory/" ID "/memory.kmem.tcp.limit_in_bytes"),
+                            cases[i].tcp);
+        assert_string_equal(scratch_read(scratch, "cpu/" ID "/cpu.cfs_quota_us"), "150000");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_cpu_limit_can_be_changed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_limits_of_a_live_one_can_be_changed, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_limits_go_into_their_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_limit_that_cannot_be_set_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(test_without_swap_accounting_its_file_is_left_alone, setup,

@@ -185,10 +185,29 @@ static void test_the_cpu_limit_can_be_changed(void **state)
     assert_string_equal(scratch_read(&fixture->scratch, ID "/cpu.max"), "150000 100000");
 }
 
+/* The kernel would take that limit, and end the sandbox for it. */
+static void test_no_less_memory_than_is_in_use(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct scratch *scratch = &fixture->scratch;
+    struct cgroup cgroup = {.name = ID, .oom_fd = -1};
+    struct cgroup_limits wanted = limits;
+    struct error err = {0};
+    make_attributes(scratch);
+    scratch_file(scratch, ID "/memory.current", "33554433\n");
+    wanted.memory_bytes = 32 << 20;
+    assert_int_equal(cgroup_change(&fixture->system, &cgroup, &limits, &wanted, &err), -EBUSY);
+    assert_string_equal(scratch_read(scratch, ID "/memory.max"), "");
+    scratch_file(scratch, ID "/memory.current", "33554432\n");
+    assert_int_equal(cgroup_change(&fixture->system, &cgroup, &limits, &wanted, &err), 0);
+    assert_string_equal(scratch_read(scratch, ID "/memory.max"), "33554432");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_cpu_limit_can_be_changed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_less_memory_than_is_in_use, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits_go_into_their_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_limit_that_cannot_be_set_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(test_usage, setup, teardown),
