@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node-agent/jailer/pool_plan.h"
 
+#include "common/backoff.h"
 #include "node-agent/jailer/limits.h"
 
 void pool_plan_miss(struct pool_size *size)
@@ -34,8 +35,5 @@ int32_t pool_plan_refill(const struct pool_size *size, uint32_t waiting, uint32_
 
 uint32_t pool_plan_backoff_ms(uint32_t failures)
 {
-    uint32_t wait_ms = POOL_RETRY_MS;
-    for (uint32_t i = 1; i < failures && wait_ms < MAX_POOL_RETRY_MS; i++)
-        wait_ms *= 2;
-    return wait_ms < MAX_POOL_RETRY_MS ? wait_ms : MAX_POOL_RETRY_MS;
+    return (uint32_t)backoff_ms(failures, POOL_RETRY_MS, MAX_POOL_RETRY_MS, 0);
 }

@@ -28,5 +28,6 @@ void pool_plan_period(struct pool_size *size, uint32_t waiting);
  * ended. */
 int32_t pool_plan_refill(const struct pool_size *size, uint32_t waiting, uint32_t making);
 
-/* How long nothing is made after so many in a row have failed, in milliseconds. */
+/* How long nothing is made after so many in a row, at least one, have failed, in milliseconds. No
+ * jitter: nobody else waits for the same. */
 uint32_t pool_plan_backoff_ms(uint32_t failures);
