@@ -99,7 +99,6 @@ static void on_period(void *arg)
     for (uint32_t i = 0; i < pools->count; i++) {
         struct pool *pool = &pools->entries[i];
         pool_plan_period(&pool->size, pool->waiting);
-        pool->totals.size = pool->size.target;
         if (pool->waiting > pool->size.target)
             refill_within(pool, 0);
     }
@@ -110,15 +109,13 @@ static void on_period(void *arg)
 void pools_init(struct pools *pools, struct jailer *jailer, uint32_t min, uint32_t max,
                 void (*changed)(void *arg), void *arg)
 {
-    *pools = (struct pools){
-        .jailer = jailer, .changed = changed, .arg = arg, .stopped = true, .count = 0};
+    *pools = (struct pools){.jailer = jailer, .changed = changed, .arg = arg, .stopped = true};
     for (size_t i = 0; max > 0 && i < jailer->runtimes.count; i++) {
         struct pool *pool = &pools->entries[pools->count++];
         pool->jailer = jailer;
         pool->runtime = jailer->runtimes.entries[i].name;
         pool->size = (struct pool_size){.min = min, .max = max, .target = min};
         pool->totals.profile = POOL_PROFILE;
-        pool->totals.size = min;
         (void)snprintf(pool->totals.runtime, sizeof(pool->totals.runtime), "%s", pool->runtime);
     }
 }
@@ -184,7 +181,6 @@ struct sandbox *pools_take(struct pools *pools, const struct proto_create *creat
     if (!sandbox) {
         pool->totals.misses++;
         pool_plan_miss(&pool->size);
-        pool->totals.size = pool->size.target;
         refill_within(pool, POOL_REFILL_WITHIN_MS);
         return NULL;
     }
@@ -192,7 +188,6 @@ struct sandbox *pools_take(struct pools *pools, const struct proto_create *creat
     sandbox->pool = NULL;
     pools->sandboxes--;
     pool->totals.hits++;
-    pool->totals.waiting = pool->waiting;
     pool_plan_taken(&pool->size, pool->waiting);
     refill_within(pool, POOL_REFILL_WITHIN_MS);
     return sandbox;
@@ -206,9 +201,12 @@ void pools_run_started(struct pools *pools)
     }
 }
 
-const struct proto_pool *pools_totals(const struct pools *pools, uint32_t index)
+void pools_totals(const struct pools *pools, uint32_t index, struct proto_pool *ret_totals)
 {
-    return &pools->entries[index].totals;
+    const struct pool *pool = &pools->entries[index];
+    *ret_totals = pool->totals;
+    ret_totals->waiting = pool->waiting;
+    ret_totals->size = pool->size.target;
 }
 
 void pool_on_warm(struct pool *pool, struct sandbox *sandbox)
@@ -222,7 +220,6 @@ void pool_on_warm(struct pool *pool, struct sandbox *sandbox)
     pool->failures = 0;
     pool->totals.made++;
     pool->totals.made_us += (clock_boottime_ns() - sandbox->created_ns) / 1000;
-    pool->totals.waiting = pool->waiting;
     tell_soon(&pool->jailer->pools);
     refill_within(pool, 0);
 }
@@ -235,7 +232,6 @@ void pool_on_gone(struct pool *pool, struct sandbox *sandbox)
         unlink_waiting(pool, sandbox);
     else
         pool->making--;
-    pool->totals.waiting = pool->waiting;
     if (pool->jailer->pools.stopped)
         return;
     tell_soon(&pool->jailer->pools);

@@ -31,7 +31,7 @@ struct pool {
     uint32_t waiting, making;
     uint32_t failures; /* in a row */
     struct deadline refill;
-    struct proto_pool totals; /* as told to the agent */
+    struct proto_pool totals; /* what is counted of it; the rest stands above */
 };
 
 struct pools {
@@ -68,7 +68,7 @@ struct sandbox *pools_take(struct pools *pools, const struct proto_create *creat
 void pools_run_started(struct pools *pools);
 
 /* How each pool is, for the agent. */
-const struct proto_pool *pools_totals(const struct pools *pools, uint32_t index);
+void pools_totals(const struct pools *pools, uint32_t index, struct proto_pool *ret_totals);
 
 /* By sandbox.h: one waits; one that no run has taken is gone. */
 void pool_on_warm(struct pool *pool, struct sandbox *sandbox);

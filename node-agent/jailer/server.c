@@ -249,7 +249,8 @@ void server_say_pools(struct server *server)
 {
     const struct pools *pools = &server->jailer->pools;
     for (uint32_t i = 0; connection_is_open(&server->connection) && i < pools->count; i++) {
-        const struct proto_message message = {.type = PROTO_POOL, .pool = *pools_totals(pools, i)};
+        struct proto_message message = {.type = PROTO_POOL};
+        pools_totals(pools, i, &message.pool);
         connection_say(&server->connection, &message, NULL, 0);
     }
 }

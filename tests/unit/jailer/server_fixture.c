@@ -72,9 +72,9 @@ void pools_stop(struct pools *pools)
     pools->stopped = true;
 }
 
-const struct proto_pool *pools_totals(const struct pools *pools, uint32_t index)
+void pools_totals(const struct pools *pools, uint32_t index, struct proto_pool *ret_totals)
 {
-    return &pools->entries[index].totals;
+    *ret_totals = pools->entries[index].totals;
 }
 
 void sandbox_start(struct sandbox *sandbox, uint32_t timeout_ms)
