@@ -23,14 +23,19 @@ static bool is_armed(const struct deadline *deadline)
     return deadline->place > 0;
 }
 
-/* Not moved once it is armed: what happens often would put it off for ever. */
+static void refill_at(struct pool *pool, uint64_t at_ns)
+{
+    if (!pool->jailer->pools.stopped)
+        deadline_arm(&pool->jailer->deadlines, &pool->refill, at_ns, on_refill, pool);
+}
+
+/* Not put off once it is armed, or what happens often would do so for ever; and not brought forward
+ * where what has failed waits for its next try. */
 static void refill_within(struct pool *pool, uint64_t ms)
 {
-    struct deadlines *deadlines = &pool->jailer->deadlines;
     uint64_t at_ns = clock_boottime_ns() + ms * NS_PER_MS;
-    if (pool->jailer->pools.stopped || (is_armed(&pool->refill) && pool->refill.at_ns <= at_ns))
-        return;
-    deadline_arm(deadlines, &pool->refill, at_ns, on_refill, pool);
+    if (!is_armed(&pool->refill) || (pool->failures == 0 && pool->refill.at_ns > at_ns))
+        refill_at(pool, at_ns);
 }
 
 static void tell_soon(struct pools *pools)
@@ -74,7 +79,7 @@ static void fail(struct pool *pool, const char *why)
     log_event(LOG_LEVEL_WARN, "can't make a sandbox ahead, runs start without",
               LOG_TEXT("runtime", pool->runtime), LOG_TEXT("error", why),
               LOG_NUMBER("again_ms", wait_ms));
-    refill_within(pool, wait_ms);
+    refill_at(pool, clock_boottime_ns() + wait_ms * NS_PER_MS);
 }
 
 static void on_refill(void *arg)
@@ -196,7 +201,7 @@ struct sandbox *pools_take(struct pools *pools, const struct proto_create *creat
 void pools_run_started(struct pools *pools)
 {
     for (uint32_t i = 0; i < pools->count; i++) {
-        if (is_armed(&pools->entries[i].refill) && pools->entries[i].failures == 0)
+        if (is_armed(&pools->entries[i].refill))
             refill_within(&pools->entries[i], 0);
     }
 }

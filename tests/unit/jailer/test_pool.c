@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* When a pool makes one, with sandboxes that a test makes wait, die, or can't make. */
+#include "node-agent/jailer/pool.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "node-agent/jailer/limits.h"
+#include "node-agent/jailer/sandbox.h"
+#include "tests/unit/common/cmocka_setup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_MS UINT64_C(1000000)
+
+static bool fake_fails;
+static unsigned int fake_made, fake_ended;
+static struct sandbox fake_sandboxes[4];
+
+int sandbox_create_ahead(struct pool *pool, const struct proto_create *create,
+                         struct sandbox **ret_sandbox, struct error *err)
+{
+    if (fake_fails)
+        return error_set(err, ENOSPC, "no room for it");
+    assert_true(fake_made < ARRAY_SIZE(fake_sandboxes));
+    struct sandbox *sandbox = &fake_sandboxes[fake_made++];
+    *sandbox = (struct sandbox){.jailer = pool->jailer, .pool = pool, .state = SANDBOX_WARMING};
+    memcpy(sandbox->id, create->id, sizeof(sandbox->id));
+    *ret_sandbox = sandbox;
+    return 0;
+}
+
+void sandbox_end(struct sandbox *sandbox, enum proto_end end)
+{
+    sandbox->facts.decided = end;
+    fake_ended++;
+}
+
+static void on_changed(void *arg)
+{
+    (void)arg;
+}
+
+static const struct proto_create create = {.profile = 0, .runtime = "python3.12"};
+
+static int setup(void **state)
+{
+    struct jailer *jailer = calloc(1, sizeof(*jailer));
+    fake_fails = false;
+    fake_made = fake_ended = 0;
+    jailer->cpu_capacity_milli = 2000;
+    jailer->runtimes.count = 1;
+    memcpy(jailer->runtimes.entries[0].name, "python3.12", 11);
+    assert_int_equal(events_init(&jailer->events, NULL), 0);
+    assert_int_equal(deadlines_init(&jailer->deadlines, &jailer->events, NULL), 0);
+    pools_init(&jailer->pools, jailer, 1, 2, on_changed, NULL);
+    *state = jailer;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct jailer *jailer = *state;
+    pools_stop(&jailer->pools);
+    deadlines_done(&jailer->deadlines);
+    events_done(&jailer->events);
+    free(jailer);
+    return 0;
+}
+
+/* Turns the loop until as many have been made. */
+static void turn_until_made(struct jailer *jailer, unsigned int count)
+{
+    while (fake_made < count)
+        assert_int_equal(events_turn(&jailer->events, NULL), 0);
+}
+
+static void become_warm(struct sandbox *sandbox)
+{
+    sandbox->state = SANDBOX_WARM;
+    sandbox->ready_ns = clock_boottime_ns();
+    pool_on_warm(sandbox->pool, sandbox);
+}
+
+static void expect_totals(const struct jailer *jailer, uint32_t waiting, uint32_t size,
+                          uint64_t hits, uint64_t misses)
+{
+    struct proto_pool totals;
+    pools_totals(&jailer->pools, 0, &totals);
+    assert_string_equal(totals.runtime, "python3.12");
+    assert_int_equal(totals.waiting, waiting);
+    assert_int_equal(totals.size, size);
+    assert_int_equal(totals.hits, hits);
+    assert_int_equal(totals.misses, misses);
+}
+
+static void test_one_is_taken_once_and_its_place_filled(void **state)
+{
+    struct jailer *jailer = *state;
+    struct pools *pools = &jailer->pools;
+    pools_start(pools);
+    turn_until_made(jailer, 1);
+    /* One in the making is none that waits. */
+    assert_null(pools_take(pools, &create));
+    become_warm(&fake_sandboxes[0]);
+    turn_until_made(jailer, 2);
+    expect_totals(jailer, 1, 2, 0, 1);
+    assert_ptr_equal(pools_take(pools, &create), &fake_sandboxes[0]);
+    assert_null(fake_sandboxes[0].pool);
+    assert_null(pools_take(pools, &create));
+    expect_totals(jailer, 0, 2, 1, 2);
+    turn_until_made(jailer, 3);
+    assert_int_equal(pools->sandboxes, 2);
+}
+
+static void test_what_is_asked_for_must_be_what_waits(void **state)
+{
+    struct jailer *jailer = *state;
+    struct proto_create other = create;
+    pools_start(&jailer->pools);
+    turn_until_made(jailer, 1);
+    become_warm(&fake_sandboxes[0]);
+    other.profile = 1;
+    assert_null(pools_take(&jailer->pools, &other));
+    other = create;
+    other.runtime[0] = 'x';
+    assert_null(pools_take(&jailer->pools, &other));
+    expect_totals(jailer, 1, 1, 0, 0);
+    /* One whose end was decided is dead already. */
+    sandbox_end(&fake_sandboxes[0], PROTO_END_DEADLINE);
+    assert_null(pools_take(&jailer->pools, &create));
+    expect_totals(jailer, 1, 2, 0, 1);
+    pool_on_gone(fake_sandboxes[0].pool, &fake_sandboxes[0]);
+    expect_totals(jailer, 0, 2, 0, 1);
+    assert_int_equal(jailer->pools.sandboxes, 0);
+}
+
+/* Each run finds none, and none of them shortens the wait. */
+static void test_demand_does_not_hurry_what_has_failed(void **state)
+{
+    struct jailer *jailer = *state;
+    struct pool *pool = &jailer->pools.entries[0];
+    uint64_t begun_ns = clock_boottime_ns();
+    fake_fails = true;
+    pools_start(&jailer->pools);
+    while (pool->failures == 0)
+        assert_int_equal(events_turn(&jailer->events, NULL), 0);
+    uint64_t at_ns = pool->refill.at_ns;
+    assert_true(at_ns >= begun_ns + POOL_RETRY_MS * NS_PER_MS);
+    assert_null(pools_take(&jailer->pools, &create));
+    pools_run_started(&jailer->pools);
+    assert_int_equal(pool->refill.at_ns, at_ns);
+    /* It goes on by itself. */
+    fake_fails = false;
+    turn_until_made(jailer, 1);
+    assert_true(clock_boottime_ns() >= at_ns);
+    /* One that dies before it waits has failed, too. */
+    pool_on_gone(pool, &fake_sandboxes[0]);
+    assert_int_equal(pool->failures, 2);
+    assert_true(pool->refill.at_ns >= at_ns + 2 * POOL_RETRY_MS * NS_PER_MS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_one_is_taken_once_and_its_place_filled, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_asked_for_must_be_what_waits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_demand_does_not_hurry_what_has_failed, setup,
+                                        teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
