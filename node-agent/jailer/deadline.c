@@ -102,8 +102,7 @@ void deadlines_done(struct deadlines *deadlines)
 void deadline_arm(struct deadlines *deadlines, struct deadline *deadline, uint64_t at_ns,
                   deadline_fn fn, void *arg)
 {
-    if (deadline->place > 0)
-        heap_remove(deadlines, deadline);
+    deadline_disarm(deadlines, deadline);
     deadline->at_ns = at_ns;
     deadline->fn = fn;
     deadline->arg = arg;
@@ -115,7 +114,7 @@ void deadline_arm(struct deadlines *deadlines, struct deadline *deadline, uint64
 
 void deadline_disarm(struct deadlines *deadlines, struct deadline *deadline)
 {
-    if (deadline->place == 0)
+    if (!deadline_is_armed(deadline))
         return;
     heap_remove(deadlines, deadline);
     /* The descriptor may fire once too early for it, and then looks again. */

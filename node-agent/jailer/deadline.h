@@ -5,6 +5,7 @@
 #include "node-agent/jailer/events.h"
 #include "node-agent/jailer/limits.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,3 +37,8 @@ void deadlines_done(struct deadlines *deadlines);
 void deadline_arm(struct deadlines *deadlines, struct deadline *deadline, uint64_t at_ns,
                   deadline_fn fn, void *arg);
 void deadline_disarm(struct deadlines *deadlines, struct deadline *deadline);
+
+static inline bool deadline_is_armed(const struct deadline *deadline)
+{
+    return deadline->place > 0;
+}

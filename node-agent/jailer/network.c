@@ -354,7 +354,6 @@ void network_done(struct network *network)
     close_maker(network);
     /* The end of its socket tells it to undo what it did. */
     close_helper(network, &network->rules, NET_STOP_WITHIN_MS);
-    if (network->again.place > 0)
-        deadline_disarm(network->deadlines, &network->again);
+    deadline_disarm(network->deadlines, &network->again);
     network->state = NETWORK_OFF;
 }

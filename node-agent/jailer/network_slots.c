@@ -108,7 +108,7 @@ static void make_slots(struct network *network)
         coming++;
     }
     /* Nobody else will say when it can go on. */
-    if (waiting > coming && network->again.place == 0)
+    if (waiting > coming && !deadline_is_armed(&network->again))
         deadline_arm(network->deadlines, &network->again, now_ns + SLOT_AGAIN_MS * NS_PER_MS,
                      pump_again, network);
 }

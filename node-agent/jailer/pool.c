@@ -18,11 +18,6 @@
 static void on_refill(void *arg);
 static void on_tell(void *arg);
 
-static bool is_armed(const struct deadline *deadline)
-{
-    return deadline->place > 0;
-}
-
 static void refill_at(struct pool *pool, uint64_t at_ns)
 {
     if (!pool->jailer->pools.stopped)
@@ -34,13 +29,13 @@ static void refill_at(struct pool *pool, uint64_t at_ns)
 static void refill_within(struct pool *pool, uint64_t ms)
 {
     uint64_t at_ns = clock_boottime_ns() + ms * NS_PER_MS;
-    if (!is_armed(&pool->refill) || (pool->failures == 0 && pool->refill.at_ns > at_ns))
+    if (!deadline_is_armed(&pool->refill) || (pool->failures == 0 && pool->refill.at_ns > at_ns))
         refill_at(pool, at_ns);
 }
 
 static void tell_soon(struct pools *pools)
 {
-    if (!pools->stopped && !is_armed(&pools->tell))
+    if (!pools->stopped && !deadline_is_armed(&pools->tell))
         deadline_arm(&pools->jailer->deadlines, &pools->tell,
                      clock_boottime_ns() + POOL_TELL_MS * NS_PER_MS, on_tell, pools);
 }
@@ -201,7 +196,7 @@ struct sandbox *pools_take(struct pools *pools, const struct proto_create *creat
 void pools_run_started(struct pools *pools)
 {
     for (uint32_t i = 0; i < pools->count; i++) {
-        if (is_armed(&pools->entries[i].refill))
+        if (deadline_is_armed(&pools->entries[i].refill))
             refill_within(&pools->entries[i], 0);
     }
 }
