@@ -342,12 +342,13 @@ static void on_pidfd(uint32_t events, void *arg)
     sweep(sandbox);
 }
 
-int sandbox_watch_exit(struct sandbox *sandbox, int exit_fd)
+int sandbox_watch_exit(struct sandbox *sandbox, int exit_fd, struct error *err)
 {
-    return sandbox->cpu_milli < cpu_milli_of_the_dead(sandbox)
-               ? events_add(&sandbox->jailer->events, &sandbox->exit, exit_fd, EPOLLIN,
-                            on_exit_report, sandbox)
-               : 0;
+    if (sandbox->cpu_milli >= cpu_milli_of_the_dead(sandbox))
+        return 0;
+    int r = events_add(&sandbox->jailer->events, &sandbox->exit, exit_fd, EPOLLIN, on_exit_report,
+                       sandbox);
+    return r < 0 ? error_set_errno(err, -r, "watch the end of the program") : 0;
 }
 
 static int watch(struct sandbox *sandbox, struct launch *launch, struct error *err)
@@ -363,9 +364,9 @@ static int watch(struct sandbox *sandbox, struct launch *launch, struct error *e
         if (sandbox->cgroup.oom_fd >= 0)
             r = events_add(events, &sandbox->oom, sandbox->cgroup.oom_fd, EPOLLIN, on_oom, sandbox);
     }
-    if (r >= 0)
-        r = sandbox_watch_exit(sandbox, launch->exit_fd);
-    return r < 0 ? error_set_errno(err, -r, "watch the jail") : 0;
+    if (r < 0)
+        return error_set_errno(err, -r, "watch the jail");
+    return sandbox_watch_exit(sandbox, launch->exit_fd, err);
 }
 
 /* A jail that can't be watched must not live: this is the one place that waits for a death. */

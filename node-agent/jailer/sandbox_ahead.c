@@ -138,7 +138,10 @@ int sandbox_adopt(struct sandbox *sandbox, const struct proto_create *create,
     uint64_t now_ns = clock_boottime_ns();
     int r = set_limits(sandbox, create, err);
     sandbox->memory_bytes = create->memory_bytes;
+    sandbox->cpu_milli = create->cpu_milli;
     sandbox->jailer->memory_in_use_bytes += sandbox->memory_bytes;
+    if (r >= 0)
+        r = sandbox_watch_exit(sandbox, sandbox->exit_fd, err);
     if (r < 0) {
         sandbox_end(sandbox, PROTO_END_KILLED);
         return r;
@@ -147,15 +150,8 @@ int sandbox_adopt(struct sandbox *sandbox, const struct proto_create *create,
               LOG_TEXT("made_as", sandbox->id));
     memcpy(sandbox->id, create->id, sizeof(sandbox->id));
     sandbox->listener = *listener;
-    sandbox->cpu_milli = create->cpu_milli;
     sandbox->created_ns = now_ns;
     sandbox_close_ahead(sandbox);
-    r = sandbox_watch_exit(sandbox, sandbox->exit_fd);
-    if (r < 0) {
-        sandbox->listener = (struct sandbox_listener){0};
-        sandbox_end(sandbox, PROTO_END_KILLED);
-        return error_set_errno(err, -r, "watch the jail");
-    }
     sandbox_arm_deadline(sandbox, now_ns + PROTO_START_WITHIN_MS * NS_PER_MS);
     sandbox_become_ready(sandbox);
     return 0;

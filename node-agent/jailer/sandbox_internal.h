@@ -45,7 +45,7 @@ void sandbox_become_ready(struct sandbox *sandbox);
 void sandbox_arm_deadline(struct sandbox *sandbox, uint64_t at_ns);
 
 /* Where it may have less CPU than the dead get: its end is to be seen. */
-int sandbox_watch_exit(struct sandbox *sandbox, int exit_fd);
+int sandbox_watch_exit(struct sandbox *sandbox, int exit_fd, struct error *err);
 
 /* Of one made ahead. A file system that it shows; it has been executed; its end. */
 void sandbox_take_place(struct sandbox *sandbox, uint32_t place, int fd);
