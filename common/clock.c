@@ -5,12 +5,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <time.h>
 
 /*
  * Calendar arithmetic is our own: gmtime_r() and timegm() read the time zone files of whatever
  * file system the process is in.
  */
+#define NS_PER_SECOND   UINT64_C(1000000000)
 #define US_PER_SECOND   INT64_C(1000000)
 #define SECONDS_PER_DAY INT64_C(86400)
 
@@ -27,7 +29,7 @@ static uint64_t clock_read_ns(clockid_t id)
 {
     struct timespec now = {0};
     (void)clock_gettime(id, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
 uint64_t clock_boottime_ns(void)
@@ -43,6 +45,15 @@ uint64_t clock_monotonic_ns(void)
 int64_t clock_realtime_us(void)
 {
     return (int64_t)(clock_read_ns(CLOCK_REALTIME) / 1000u);
+}
+
+int clock_set_timer(int timer_fd, uint64_t boottime_ns)
+{
+    const struct itimerspec spec = {
+        .it_value = {.tv_sec = (time_t)(boottime_ns / NS_PER_SECOND),
+                     .tv_nsec = (long)(boottime_ns % NS_PER_SECOND)},
+    };
+    return timerfd_settime(timer_fd, TFD_TIMER_ABSTIME, &spec, NULL) < 0 ? -errno : 0;
 }
 
 /*

@@ -15,10 +15,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/timerfd.h>
 
-#define NS_PER_MS     UINT64_C(1000000)
-#define NS_PER_SECOND UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
 
 /*
  * CREATING -> STARTED -> ENDED, or CREATING -> ENDED. Only the jailer's last word about the
@@ -295,12 +293,9 @@ static int set_backstop(struct run *run, struct error *err)
 {
     run->over_ns = clock_boottime_ns() +
                    (run->timeout_seconds * UINT64_C(1000) + PROTO_BACKSTOP_MS) * NS_PER_MS;
-    const struct itimerspec spec = {
-        .it_value = {.tv_sec = (time_t)(run->over_ns / NS_PER_SECOND),
-                     .tv_nsec = (long)(run->over_ns % NS_PER_SECOND)},
-    };
-    if (timerfd_settime(run->backstop_fd, TFD_TIMER_ABSTIME, &spec, NULL) < 0)
-        return error_set_errno(err, errno, "set the timer behind the deadline");
+    int r = clock_set_timer(run->backstop_fd, run->over_ns);
+    if (r < 0)
+        return error_set_errno(err, -r, "set the timer behind the deadline");
     run->backstop_fd = fd_close(run->backstop_fd);
     return 0;
 }

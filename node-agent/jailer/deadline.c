@@ -60,9 +60,7 @@ static void timer_follow(struct deadlines *deadlines)
     uint64_t at_ns = deadlines->count > 0 ? deadlines->heap[1]->at_ns : 0;
     if (deadlines->count > 0 && at_ns == 0)
         at_ns = 1;
-    struct itimerspec spec = {.it_value = {.tv_sec = (time_t)(at_ns / 1000000000u),
-                                           .tv_nsec = (long)(at_ns % 1000000000u)}};
-    (void)timerfd_settime(deadlines->source.fd, TFD_TIMER_ABSTIME, &spec, NULL);
+    (void)clock_set_timer(deadlines->source.fd, at_ns);
 }
 
 static void on_timer(uint32_t events, void *arg)

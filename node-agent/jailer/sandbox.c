@@ -15,11 +15,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 
-#define NS_PER_MS     UINT64_C(1000000)
-#define NS_PER_SECOND UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
 
 static void sweep(void *arg);
 static void end_unmade(struct sandbox *sandbox);
@@ -514,12 +512,8 @@ void sandbox_start(struct sandbox *sandbox, uint32_t timeout_ms)
     sandbox->started_ns = clock_boottime_ns();
     sandbox_arm_deadline(sandbox, deadline_ns(sandbox));
     /* It can't fail: the descriptor is a timer and the time is in range. */
-    uint64_t backstop_ns = deadline_ns(sandbox) + PROTO_BACKSTOP_MS * NS_PER_MS;
-    const struct itimerspec spec = {
-        .it_value = {.tv_sec = (time_t)(backstop_ns / NS_PER_SECOND),
-                     .tv_nsec = (long)(backstop_ns % NS_PER_SECOND)},
-    };
-    (void)timerfd_settime(sandbox->backstop_fd, TFD_TIMER_ABSTIME, &spec, NULL);
+    (void)clock_set_timer(sandbox->backstop_fd,
+                          deadline_ns(sandbox) + PROTO_BACKSTOP_MS * NS_PER_MS);
     pools_run_started(&sandbox->jailer->pools);
 }
 

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 static void test_parse_table(void **state)
 {
@@ -145,6 +147,25 @@ static void test_clocks_run(void **state)
     assert_true((int64_t)time(NULL) - now_us / 1000000 <= 1);
 }
 
+static void test_a_timer_is_set_to_a_time(void **state)
+{
+    (void)state;
+    int fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+    struct itimerspec left;
+    uint64_t expirations = 0;
+    assert_int_equal(clock_set_timer(fd, clock_boottime_ns() + UINT64_C(3600000000000)), 0);
+    assert_int_equal(timerfd_gettime(fd, &left), 0);
+    assert_true(left.it_value.tv_sec > 3000 && left.it_value.tv_sec <= 3600);
+    assert_int_equal(clock_set_timer(fd, 0), 0);
+    assert_int_equal(timerfd_gettime(fd, &left), 0);
+    assert_int_equal(left.it_value.tv_sec + left.it_value.tv_nsec, 0);
+    assert_int_equal(clock_set_timer(fd, clock_boottime_ns()), 0);
+    assert_int_equal(read(fd, &expirations, sizeof(expirations)), sizeof(expirations));
+    assert_int_equal(expirations, 1);
+    (void)close(fd);
+    assert_int_equal(clock_set_timer(fd, 1), -EBADF);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +175,7 @@ int main(void)
         cmocka_unit_test(test_round_trip_of_every_day),
         cmocka_unit_test(test_format_agrees_with_libc),
         cmocka_unit_test(test_clocks_run),
+        cmocka_unit_test(test_a_timer_is_set_to_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
