@@ -237,11 +237,10 @@ static void tell_of_spool(struct agent *agent)
 }
 
 /* Other nodes are to have what this one can't start: first of all the controller hears of it. */
-static void on_spool_changed(const struct error *failure, void *arg)
+static void on_spool_changed(void *arg)
 {
     struct agent *agent = arg;
 
-    (void)failure;
     tell_of_spool(agent);
     if (agent->assignments)
         assignments_spool_changed(agent->assignments);

@@ -26,7 +26,7 @@ static void on_timer(void *arg)
     }
     watch->failing = false;
     log_event(LOG_LEVEL_INFO, "the spool can be written to again");
-    watch->changed(NULL, watch->arg);
+    watch->changed(watch->arg);
 }
 
 void spool_watch_look(struct spool_watch *watch)
@@ -39,7 +39,7 @@ void spool_watch_look(struct spool_watch *watch)
     log_event(LOG_LEVEL_ERROR, "the spool can't be written to, no run is started",
               LOG_TEXT("error", failure->text));
     (void)loop_timer_arm(watch->timer, SPOOL_PROBE_MS);
-    watch->changed(failure, watch->arg);
+    watch->changed(watch->arg);
 }
 
 int spool_watch_new(struct loop *loop, struct spool *spool, spool_watch_fn changed, void *arg,

@@ -11,8 +11,8 @@
  */
 struct spool_watch;
 
-/* failure: why it can't be written to; NULL: it can again. */
-typedef void (*spool_watch_fn)(const struct error *failure, void *arg);
+/* It can't be written to any more, or can again: spool_failure(). */
+typedef void (*spool_watch_fn)(void *arg);
 
 int spool_watch_new(struct loop *loop, struct spool *spool, spool_watch_fn changed, void *arg,
                     struct spool_watch **ret_watch, struct error *err);
