@@ -334,7 +334,7 @@ static void begin_node(struct agent *agent)
         return;
     }
     describe_output(agent);
-    jailer_client_watch_pools(agent->jailer, on_pools_changed, agent);
+    jailer_client_watch_pools(agent->jailer, on_pools_changed);
     if (agent->unmet[0])
         node_status_set_unready(agent->node, "PreconditionFailed", agent->unmet);
     else if (spool_failure(agent->spool))

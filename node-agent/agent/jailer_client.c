@@ -33,6 +33,7 @@ struct jailer_client {
     jailer_ready_fn ready;
     jailer_lost_fn lost;
     jailer_notice_fn notice;
+    jailer_pools_fn pools_changed;
     void *arg;
     enum client_state state;
     bool deaf; /* takes no more requests; its last words are still to be read */
@@ -41,8 +42,6 @@ struct jailer_client {
     size_t check_count;
     struct proto_pool pools[PROTO_MAX_RUNTIMES];
     size_t pool_count;
-    jailer_pools_fn pools_changed;
-    void *pools_arg;
     struct owner *owners;
     struct request *queue;
     struct request **queue_end;
@@ -187,7 +186,7 @@ static int handle_pool(struct jailer_client *client, const struct proto_pool *po
     if (i == client->pool_count)
         client->pool_count++;
     if (client->pools_changed)
-        client->pools_changed(client->pools_arg);
+        client->pools_changed(client->arg);
     return 0;
 }
 
@@ -411,11 +410,10 @@ const struct proto_check *jailer_client_checks(const struct jailer_client *clien
     return client->checks;
 }
 
-void jailer_client_watch_pools(struct jailer_client *client, jailer_pools_fn fn, void *arg)
+void jailer_client_watch_pools(struct jailer_client *client, jailer_pools_fn fn)
 {
     client->pools_changed = fn;
-    client->pools_arg = arg;
-    fn(arg);
+    fn(client->arg);
 }
 
 const struct proto_pool *jailer_client_pools(const struct jailer_client *client, size_t *ret_count)

@@ -52,9 +52,9 @@ const struct proto_check *jailer_client_checks(const struct jailer_client *clien
  * sent tells so before lost does. */
 const struct proto_hello *jailer_client_hello(const struct jailer_client *client);
 
-/* Has fn called with arg now, and when a pool of the jailer has changed. */
+/* Has fn called now, and when a pool of the jailer has changed. */
 typedef void (*jailer_pools_fn)(void *arg);
-void jailer_client_watch_pools(struct jailer_client *client, jailer_pools_fn fn, void *arg);
+void jailer_client_watch_pools(struct jailer_client *client, jailer_pools_fn fn);
 
 /* How they are by the jailer's last words; the entries live as long as the client. */
 const struct proto_pool *jailer_client_pools(const struct jailer_client *client, size_t *ret_count);
