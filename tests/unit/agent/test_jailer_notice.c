@@ -8,6 +8,7 @@
 #include "node-agent/agent/agent_limits.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Delays are cut to what a test can wait for. */
@@ -29,7 +30,7 @@ struct test {
     struct loop_timer *timer;
     struct fake_jailer fake;
     struct jailer_client *client;
-    unsigned int ready, over, notices[PROTO_NOTICE_STOPPING + 1];
+    unsigned int ready, over, notices[PROTO_NOTICE_STOPPING + 1], pools;
     struct error err;
 };
 
@@ -54,6 +55,12 @@ static void on_notice(enum proto_notice_kind kind, void *arg)
     struct test *test = arg;
     assert_true(kind == PROTO_NOTICE_WAITING || kind == PROTO_NOTICE_STOPPING);
     test->notices[kind]++;
+}
+
+static void on_pools(void *arg)
+{
+    struct test *test = arg;
+    test->pools++;
 }
 
 static void on_timer(void *arg)
@@ -149,6 +156,41 @@ static void test_stopping_before_hello(void **state)
     assert_int_equal(test->ready, 0);
 }
 
+static void say_pool(struct test *test, const char *runtime, uint32_t waiting)
+{
+    struct proto_message message = {.type = PROTO_POOL, .pool.waiting = waiting};
+    (void)snprintf(message.pool.runtime, sizeof(message.pool.runtime), "%s", runtime);
+    fake_jailer_say(&test->fake, &message);
+}
+
+static void test_pools(void **state)
+{
+    struct test *test = *state;
+    size_t count = 0;
+    fake_jailer_hello(&test->fake);
+    wait_for(test, &test->ready);
+    jailer_client_watch_pools(test->client, on_pools);
+    assert_int_equal(test->pools, 1);
+    say_pool(test, "a", 1);
+    say_pool(test, "b", 2);
+    say_pool(test, "a", 3);
+    while (test->pools < 4)
+        turn_for(test, 1);
+    const struct proto_pool *pools = jailer_client_pools(test->client, &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(pools[0].runtime, "a");
+    assert_int_equal(pools[0].waiting, 3);
+    assert_int_equal(pools[1].waiting, 2);
+    /* One more than there are runtimes. */
+    for (unsigned int i = 0; i < PROTO_MAX_RUNTIMES - 1; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "more-%u", i);
+        say_pool(test, name, 1);
+    }
+    wait_for(test, &test->over);
+    assert_int_equal(test->err.code, EPROTO);
+}
+
 int main(void)
 {
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -157,6 +199,7 @@ int main(void)
         TEST(test_without_a_word_it_may_not),
         TEST(test_stopping),
         TEST(test_stopping_before_hello),
+        TEST(test_pools),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
