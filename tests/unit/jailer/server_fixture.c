@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #define MIB (1ull << 20)
@@ -33,7 +34,6 @@ int sandbox_create(struct jailer *jailer, const struct proto_create *create,
     return 0;
 }
 
-/* One that waits in a pool, if it is in none: what pools_take() gives. */
 struct sandbox *fake_waiting;
 bool fake_adopt_fails;
 bool fake_adopted;
@@ -119,7 +119,6 @@ struct fixture fixture;
 
 int fixture_setup(void **state)
 {
-    int fds[2];
     (void)state;
     memset(&fixture, 0, sizeof(fixture));
     fake_refuses = fake_adopt_fails = fake_adopted = false;
@@ -136,12 +135,33 @@ int fixture_setup(void **state)
     memcpy(fixture.jailer.runtimes.entries[0].name, "python3.12", 11);
     memcpy(fixture.jailer.runtimes.entries[0].version, "3.12.1", 7);
     if (events_init(&fixture.jailer.events, NULL) < 0 ||
-        deadlines_init(&fixture.jailer.deadlines, &fixture.jailer.events, NULL) < 0 ||
-        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+        deadlines_init(&fixture.jailer.deadlines, &fixture.jailer.events, NULL) < 0)
         return -1;
-    fixture.agent = fds[0];
     server_init(&fixture.server, &fixture.jailer);
-    return server_adopt(&fixture.server, fds[1], NULL);
+    fixture_connect();
+    return 0;
+}
+
+void fixture_begin_anew(void)
+{
+    server_done(&fixture.server);
+    (void)fd_close(fixture.agent);
+    server_init(&fixture.server, &fixture.jailer);
+}
+
+void fixture_connect(void)
+{
+    int fds[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+    fixture.agent = fds[0];
+    assert_int_equal(server_adopt(&fixture.server, fds[1], NULL), 0);
+}
+
+void fixture_be_listening(void)
+{
+    fixture.server.single = false;
+    fixture.server.listen_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    assert_true(fixture.server.listen_fd >= 0);
 }
 
 int fixture_teardown(void **state)

@@ -31,6 +31,13 @@ extern struct fixture fixture;
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
 
+/* A server as at first, whose next agent is yet to come; that agent. */
+void fixture_begin_anew(void);
+void fixture_connect(void);
+
+/* A listening server, as if the listener had accepted its agent. */
+void fixture_be_listening(void);
+
 /* The agent's end: the next word, which has to be of this type; one of its own; its end. */
 struct proto_message fixture_receive(enum proto_type type);
 void fixture_tell(const struct proto_message *message);

@@ -11,7 +11,6 @@
 #include "node-agent/jailer/server.h"
 
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #define MIB (1ull << 20)
@@ -204,18 +203,13 @@ static void test_unfit(void **state)
 {
     (void)state;
     static struct checks checks;
-    int fds[2];
     checks = (struct checks){.count = 2,
                              .results = {{PROTO_INFORMATION, PROTO_OUTCOME_OK, "a", "x", ""},
                                          {PROTO_REQUIRED, PROTO_OUTCOME_FAILED, "b.c", "y", "z"}}};
-    server_done(&fixture.server);
-    (void)fd_close(fixture.agent);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
-    fixture.agent = fds[0];
-    server_init(&fixture.server, &fixture.jailer);
+    fixture_begin_anew();
     fixture.server.checks = &checks;
     server_refuse_all(&fixture.server);
-    assert_int_equal(server_adopt(&fixture.server, fds[1], NULL), 0);
+    fixture_connect();
 
     assert_string_equal(fixture_receive(PROTO_CHECK).check.name, "a");
     assert_string_equal(fixture_receive(PROTO_CHECK).check.advice, "z");
@@ -267,19 +261,11 @@ static void test_stopping(void **state)
     assert_true(server_is_done(&fixture.server));
 }
 
-/* A listening server's agent, as if the listener had accepted it. */
-static void be_listening(void)
-{
-    fixture.server.single = false;
-    fixture.server.listen_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    assert_true(fixture.server.listen_fd >= 0);
-}
-
 static void test_leaving_lets_the_agent_end_its_runs(void **state)
 {
     (void)state;
     create_first(SANDBOX_READY);
-    be_listening();
+    fixture_be_listening();
     server_leave(&fixture.server);
     server_leave(&fixture.server);
     assert_int_equal(fixture_receive(PROTO_NOTICE).notice.kind, PROTO_NOTICE_STOPPING);
@@ -308,7 +294,7 @@ static void test_leaving_an_agent_that_breaks_off(void **state)
 {
     (void)state;
     create_first(SANDBOX_RUNNING);
-    be_listening();
+    fixture_be_listening();
     server_leave(&fixture.server);
     fixture.agent = fd_close(fixture.agent);
     assert_int_equal(events_turn(&fixture.jailer.events, NULL), 0);
@@ -327,7 +313,7 @@ static void test_leaving_where_nobody_is_served_is_stopping(void **state)
     assert_int_equal(fixture.server.phase, SERVER_STOPPING);
 
     fixture.server.phase = SERVER_UNFIT;
-    be_listening();
+    fixture_be_listening();
     server_leave(&fixture.server);
     assert_int_equal(fixture.server.phase, SERVER_STOPPING);
 }
@@ -335,14 +321,9 @@ static void test_leaving_where_nobody_is_served_is_stopping(void **state)
 /* A new agent of a server that stands by. */
 static void connect_standing_by(void)
 {
-    int fds[2];
-    server_done(&fixture.server);
-    (void)fd_close(fixture.agent);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
-    fixture.agent = fds[0];
-    server_init(&fixture.server, &fixture.jailer);
+    fixture_begin_anew();
     server_stand_by(&fixture.server);
-    assert_int_equal(server_adopt(&fixture.server, fds[1], NULL), 0);
+    fixture_connect();
     assert_int_equal(fixture_receive(PROTO_NOTICE).notice.kind, PROTO_NOTICE_WAITING);
 }
 

@@ -51,11 +51,43 @@ static void test_those_that_wait_take_no_place_and_outlive_an_agent(void **state
     assert_string_equal(fake.id, ID);
     fake.pool = &pool;
     fixture.agent = fd_close(fixture.agent);
+    fixture_be_listening();
     assert_int_equal(events_turn(&fixture.jailer.events, NULL), 0);
     assert_false(connection_is_open(&fixture.server.connection));
-    /* This one's jailer stops with its agent, and all of it then. */
+    assert_int_equal(fake_end, 0);
+    assert_false(fixture.jailer.pools.stopped);
+}
+
+static void make_one_that_waits(struct pool *pool)
+{
+    struct proto_message message = fixture_create_message();
+    (void)fixture_receive(PROTO_HELLO);
+    fixture_tell(&message);
+    fake.pool = pool;
+}
+
+static void test_a_single_runs_jailer_ends_those_that_wait(void **state)
+{
+    (void)state;
+    struct pool pool = {.jailer = &fixture.jailer};
+    make_one_that_waits(&pool);
+    fixture.agent = fd_close(fixture.agent);
+    assert_int_equal(events_turn(&fixture.jailer.events, NULL), 0);
     assert_true(fixture.jailer.pools.stopped);
     assert_int_equal(fake_end, PROTO_END_SHUTDOWN);
+}
+
+/* No further run is made in one. */
+static void test_a_jailer_that_leaves_ends_those_that_wait(void **state)
+{
+    (void)state;
+    struct pool pool = {.jailer = &fixture.jailer};
+    make_one_that_waits(&pool);
+    fixture_be_listening();
+    server_leave(&fixture.server);
+    assert_true(fixture.jailer.pools.stopped);
+    assert_int_equal(fake_end, PROTO_END_SHUTDOWN);
+    assert_int_equal(fixture.server.phase, SERVER_LEAVING);
 }
 
 static void test_the_agent_hears_of_the_pools(void **state)
@@ -83,6 +115,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_that_can_not_be_used_is_made_anew, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_those_that_wait_take_no_place_and_outlive_an_agent,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_single_runs_jailer_ends_those_that_wait,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_jailer_that_leaves_ends_those_that_wait,
                                         fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_the_agent_hears_of_the_pools, fixture_setup,
                                         fixture_teardown),
