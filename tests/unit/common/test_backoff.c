@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/backoff.h"
 #include "common/cleanup.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 static void test_backoff_by_failures_in_a_row(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/buf.h"
 #include "failing_malloc.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "common/net/forbidden.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/http_server.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

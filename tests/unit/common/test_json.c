@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/clock.h"
 #include "common/json.h"
 #include "failing_malloc.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "common/fd.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/number.h"
 #include "common/parse.h"
 #include "common/random.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <errno.h>
 #include <float.h>

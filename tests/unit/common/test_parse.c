@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/parse.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/random.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <stdbool.h>
 #include <string.h>

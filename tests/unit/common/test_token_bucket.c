@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/token_bucket.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #define BURST  50u
 #define SPACE  100u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/parse.h"
 #include "common/utf8.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <string.h>
 

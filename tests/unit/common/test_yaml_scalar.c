@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/yaml_scalar.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 static const struct {
     const char *text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scratch.h"
 
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <fcntl.h>
 #include <ftw.h>

@@ -2,9 +2,9 @@
 #pragma once
 
 /* The server with its real socket, and sandboxes that only tell what was done to them. */
-#include "cmocka_setup.h"
 #include "node-agent/jailer/sandbox.h"
 #include "node-agent/jailer/server.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #define ID "01234567-89ab-cdef-0123-456789abcdef"
 

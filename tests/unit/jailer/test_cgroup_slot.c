@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Slots in plain directories, where flock(2) and rmdir(2) work as in cgroupfs. */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "node-agent/jailer/cgroup_internal.h"
 #include "node-agent/jailer/limits.h"
 #include "scratch.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <fcntl.h>
 #include <string.h>

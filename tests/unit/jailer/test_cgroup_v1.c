@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The v1 back end against directories with the files of real hierarchies. */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "node-agent/jailer/cgroup_internal.h"
 #include "scratch.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <fcntl.h>
 #include <string.h>

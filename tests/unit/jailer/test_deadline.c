@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "node-agent/jailer/deadline.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <string.h>
 

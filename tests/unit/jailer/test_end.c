@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "node-agent/jailer/end.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 struct end_case {
     struct end_facts facts;

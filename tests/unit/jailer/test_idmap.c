@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "node-agent/jailer/idmap.h"
 #include "node-agent/jailer/limits.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plan for each ABI, and the kernel's word on it: a child that is root with every capability
  * and is held back by Landlock alone. */
-#include "cmocka_setup.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include "common/cleanup.h"
 #include "node-agent/jailer/landlock.h"

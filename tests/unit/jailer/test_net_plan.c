@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "node-agent/jailer/net/net_plan.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 
 /* Who has which slot and who waits: with helpers and a resolver that only tell what they were
  * asked. */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "node-agent/jailer/network_internal.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <errno.h>
 #include <fcntl.h>

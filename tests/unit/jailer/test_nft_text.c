@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The table as text: word by word for two slots (nft_text.nft), and what must hold for all. */
-#include "cmocka_setup.h"
 #include "common/fd.h"
 #include "common/net/forbidden.h"
 #include "node-agent/jailer/net/nft_text.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <errno.h>
 #include <fcntl.h>

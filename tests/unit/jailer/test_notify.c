@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listener and loop against a real kernel: a child loads the filter as process 2 does, hands the
  * listener over and makes calls. */
-#include "cmocka_setup.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include "common/cleanup.h"
 #include "node-agent/jailer/notify.h"

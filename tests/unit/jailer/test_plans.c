@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What a jail is planned to be, before any of it is done: mounts, limits, program. */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "node-agent/jailer/mounts.h"
 #include "node-agent/jailer/payload.h"
 #include "node-agent/jailer/rlimits.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <stdbool.h>
 #include <string.h>

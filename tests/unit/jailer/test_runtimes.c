@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "node-agent/jailer/runtimes.h"
 #include "scratch.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/net/ip_prefix.h"
 #include "node-agent/jailer/net/slot_rules.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <stdio.h>
 #include <string.h>

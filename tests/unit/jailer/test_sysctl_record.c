@@ -2,10 +2,10 @@
 
 /* What the settings of a namespace were, and who is the one to put it back: with files in the place
  * of those of /proc/sys. */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "node-agent/jailer/net/sysctl_record.h"
 #include "scratch.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <dirent.h>
 #include <fcntl.h>

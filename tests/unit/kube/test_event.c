@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "common/json.h"
 #include "common/kube/event.h"
 #include "common/kube/limits.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include "common/cleanup.h"
 #include "common/kube/retry.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "messages.h"
 
-#include "cmocka_setup.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <string.h>
 

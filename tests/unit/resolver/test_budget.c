@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "messages.h"
 #include "node-agent/resolver/budget.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "common/cleanup.h"
 #include "messages.h"
 #include "node-agent/resolver/dns_name.h"
 #include "node-agent/resolver/resolver_limits.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmocka_setup.h"
 #include "messages.h"
 #include "node-agent/resolver/dns_reply.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <stdlib.h>
 #include <string.h>
