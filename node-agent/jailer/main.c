@@ -362,12 +362,8 @@ static int open_server(struct program *program, struct error *err)
         return server_adopt(&program->server, options->fd, err);
     }
     int r = prefetch_start(&program->prefetch, &jailer->events, &jailer->runtimes, err);
-    if (r < 0)
-        return r;
-    if (program->server.listen_fd < 0) {
-        int sock = listen_open(options->socket_path, options->peer_uid, err);
-        r = sock < 0 ? sock : server_listen(&program->server, sock, options->peer_uid, err);
-    }
+    if (r >= 0)
+        r = server_listen(&program->server, options->socket_path, options->peer_uid, err);
     if (r >= 0)
         server_serve(&program->server);
     return r;

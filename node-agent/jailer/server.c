@@ -8,6 +8,7 @@
 #include "node-agent/jailer/admission.h"
 #include "node-agent/jailer/ceilings.h"
 #include "node-agent/jailer/limits.h"
+#include "node-agent/jailer/listen.h"
 #include "node-agent/jailer/sandbox.h"
 
 #include <string.h>
@@ -335,12 +336,17 @@ void server_done(struct server *server)
     deadline_disarm(&server->jailer->deadlines, &server->stop_deadline);
 }
 
-int server_listen(struct server *server, int listen_fd, uid_t peer_uid, struct error *err)
+int server_listen(struct server *server, const char *path, uid_t peer_uid, struct error *err)
 {
+    if (server->listen_fd >= 0)
+        return 0;
+    int fd = listen_open(path, peer_uid, err);
+    if (fd < 0)
+        return fd;
     server->peer_uid = peer_uid;
-    server->listen_fd = listen_fd;
-    int r = events_add(&server->jailer->events, &server->listener, listen_fd, EPOLLIN, on_listener,
-                       server);
+    server->listen_fd = fd;
+    int r =
+        events_add(&server->jailer->events, &server->listener, fd, EPOLLIN, on_listener, server);
     return r < 0 ? error_set_errno(err, -r, "watch the listening socket") : 0;
 }
 

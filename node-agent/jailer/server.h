@@ -38,8 +38,9 @@ struct server {
 void server_init(struct server *server, struct jailer *jailer);
 void server_done(struct server *server);
 
-/* Accepts agents of peer_uid on an open listening socket, which it takes over. */
-int server_listen(struct server *server, int listen_fd, uid_t peer_uid, struct error *err);
+/* Accepts agents of peer_uid at a Unix socket of that path, unless it does so already. As
+ * listen_open(). */
+int server_listen(struct server *server, const char *path, uid_t peer_uid, struct error *err);
 
 /* Serves the agent at the other end of a connected socket, and stops when it leaves. */
 int server_adopt(struct server *server, int sock, struct error *err);

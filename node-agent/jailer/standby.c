@@ -5,7 +5,6 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "node-agent/jailer/limits.h"
-#include "node-agent/jailer/listen.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -62,14 +61,13 @@ static void try_lock(void *arg)
  * its. */
 static int listen_meanwhile(struct server *server, const struct options *options, struct error *err)
 {
-    int sock = listen_open(options->socket_path, options->peer_uid, err);
-    if (sock < 0 && sock != -EADDRINUSE)
-        return sock;
+    int r = server_listen(server, options->socket_path, options->peer_uid, err);
+    if (r < 0 && r != -EADDRINUSE)
+        return r;
     log_event(LOG_LEVEL_INFO, "standing by: another jailer works for this node's spool",
-              LOG_TEXT("spool", options->spool_dir),
-              LOG_TEXT("agents", sock < 0 ? err->text : NULL));
+              LOG_TEXT("spool", options->spool_dir), LOG_TEXT("agents", r < 0 ? err->text : NULL));
     server_stand_by(server);
-    return sock < 0 ? 0 : server_listen(server, sock, options->peer_uid, err);
+    return 0;
 }
 
 static int loop(struct standby *standby, struct error *err)

@@ -43,22 +43,13 @@ static int loop(struct unfit *unfit, struct error *err)
     return r;
 }
 
-/* The start may have come that far. */
-static int listen_to_agents(struct server *server, const struct options *options, struct error *err)
-{
-    if (server->listen_fd >= 0)
-        return 0;
-    int sock = listen_open(options->socket_path, options->peer_uid, err);
-    return sock < 0 ? sock : server_listen(server, sock, options->peer_uid, err);
-}
-
 int unfit_serve(struct server *server, const struct options *options, struct checks *checks,
                 const struct error *cause, struct error *err)
 {
     struct unfit unfit = {.server = server, .options = options, .checks = checks};
     if (checks_are_met(checks))
         checks_add_start(checks, cause);
-    int r = listen_to_agents(server, options, err);
+    int r = server_listen(server, options->socket_path, options->peer_uid, err);
     if (r < 0) {
         struct error other = *err;
         return error_set(err, cause->code, "%s; no agent can be told: %s", cause->text, other.text);
