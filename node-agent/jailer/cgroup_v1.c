@@ -4,7 +4,6 @@
 #include "node-agent/jailer/cgroup_internal.h"
 
 #include "common/cleanup.h"
-#include "common/fd.h"
 #include "node-agent/jailer/limits.h"
 
 #include <fcntl.h>

@@ -224,7 +224,7 @@ static void plan_pools(struct program *program)
                   LOG_NUMBER("max_runs", options->max_runs));
     uint32_t min = options->pool_min < max ? options->pool_min : (uint32_t)max;
     pools_init(&jailer->pools, jailer, min, (uint32_t)max, on_pools_changed, program);
-    jailer->memory_capacity_bytes -= jailer->pools.count * max * POOL_MEMORY_BYTES;
+    jailer->memory_capacity_bytes -= pools_max(&jailer->pools) * POOL_MEMORY_BYTES;
 }
 
 static int open_cgroups(struct program *program, struct error *err)

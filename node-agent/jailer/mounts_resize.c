@@ -2,7 +2,6 @@
 #include "node-agent/jailer/mounts.h"
 
 #include "common/cleanup.h"
-#include "common/fd.h"
 
 #include <inttypes.h>
 #include <stdio.h>

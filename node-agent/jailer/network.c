@@ -5,7 +5,6 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "common/fd.h"
 #include "common/log.h"
 #include "node-agent/jailer/caps.h"
 #include "node-agent/jailer/helper.h"

@@ -10,7 +10,6 @@
 #include "node-agent/jailer/pass_fd.h"
 #include "node-agent/jailer/pool.h"
 
-#include <assert.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>

@@ -3,7 +3,6 @@
 /* A sandbox that is made before its run is there (pool.h), and how it becomes that run's. */
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "common/fd.h"
 #include "common/log.h"
 #include "node-agent/jailer/ceilings.h"
 #include "node-agent/jailer/limits.h"
