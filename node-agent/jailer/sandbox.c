@@ -441,12 +441,13 @@ void sandbox_enlist(struct sandbox *sandbox)
     jailer->sandboxes = sandbox;
 }
 
-struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_create *create,
-                            const struct sandbox_listener *listener)
+int sandbox_new(struct jailer *jailer, const struct proto_create *create,
+                const struct sandbox_listener *listener, struct sandbox **ret_sandbox,
+                struct error *err)
 {
-    struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
+    cleanup_free struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
     if (!sandbox)
-        return NULL;
+        return error_set_errno(err, ENOMEM, "make a sandbox");
     *sandbox = (struct sandbox){
         .jailer = jailer,
         .listener = *listener,
@@ -470,7 +471,11 @@ struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_create *cr
         .timeout_ms = PROTO_START_WITHIN_MS,
     };
     memcpy(sandbox->id, create->id, sizeof(sandbox->id));
-    return sandbox;
+    if (idmap_take(&jailer->idmap, &sandbox->outer_id) < 0)
+        return error_set(err, ENOSPC, "all of the %u uids for sandboxes are in use",
+                         jailer->idmap.count);
+    *ret_sandbox = TAKE_PTR(sandbox);
+    return 0;
 }
 
 int sandbox_create(struct jailer *jailer, const struct proto_create *create,
@@ -478,14 +483,9 @@ int sandbox_create(struct jailer *jailer, const struct proto_create *create,
                    struct proto_refused *ret_refusal)
 {
     struct error err;
-    cleanup_free struct sandbox *sandbox = sandbox_new(jailer, create, listener);
+    cleanup_free struct sandbox *sandbox = NULL;
     const char *lock = "request";
-    int r = 0;
-    if (!sandbox)
-        r = error_set_errno(&err, ENOMEM, "make a sandbox");
-    else if (idmap_take(&jailer->idmap, &sandbox->outer_id) < 0)
-        r = error_set(&err, ENOSPC, "all of the %u uids for sandboxes are in use",
-                      jailer->idmap.count);
+    int r = sandbox_new(jailer, create, listener, &sandbox, &err);
     if (r >= 0) {
         bool network = ceilings_of(create->profile)->network;
         if (network)

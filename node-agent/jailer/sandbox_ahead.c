@@ -97,16 +97,14 @@ int sandbox_create_ahead(struct pool *pool, const struct proto_create *create,
     struct jailer *jailer = pool->jailer;
     const struct sandbox_listener nobody = {0};
     const char *lock = NULL;
-    cleanup_free struct sandbox *sandbox = sandbox_new(jailer, create, &nobody);
-    if (!sandbox)
-        return error_set_errno(err, ENOMEM, "make a sandbox");
+    cleanup_free struct sandbox *sandbox = NULL;
+    int r = sandbox_new(jailer, create, &nobody, &sandbox, err);
+    if (r < 0)
+        return r;
     sandbox->pool = pool;
     sandbox->warm = true;
     sandbox->memory_bytes = POOL_MEMORY_BYTES;
-    if (idmap_take(&jailer->idmap, &sandbox->outer_id) < 0)
-        return error_set(err, ENOSPC, "all of the %u uids for sandboxes are in use",
-                         jailer->idmap.count);
-    int r = sandbox_make(sandbox, create, &lock, err);
+    r = sandbox_make(sandbox, create, &lock, err);
     if (r < 0) {
         idmap_release(&jailer->idmap, sandbox->outer_id);
         return error_wrap(err, "lock %s", lock);

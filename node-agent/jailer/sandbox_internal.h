@@ -16,9 +16,11 @@ void sandbox_say_last_word(const struct sandbox *sandbox);
 
 void sandbox_log_gone(const struct sandbox *sandbox);
 
-/* Of no list yet; freed by the caller until sandbox_enlist(). NULL: out of memory. */
-struct sandbox *sandbox_new(struct jailer *jailer, const struct proto_create *create,
-                            const struct sandbox_listener *listener);
+/* With a uid of its own and of no list yet; until sandbox_enlist() the caller frees it and gives
+ * the uid back. */
+int sandbox_new(struct jailer *jailer, const struct proto_create *create,
+                const struct sandbox_listener *listener, struct sandbox **ret_sandbox,
+                struct error *err);
 
 /* Makes the cgroup and what lives in it. On failure nothing is left, and *lock is what could not be
  * set. */
