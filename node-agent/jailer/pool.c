@@ -58,8 +58,7 @@ static int make_one(struct pool *pool, struct error *err)
     int r = random_uuid(create.id);
     if (r < 0)
         return error_set_errno(err, -r, "random sandbox id");
-    struct sandbox *sandbox = NULL;
-    r = sandbox_create_ahead(pool, &create, &sandbox, err);
+    r = sandbox_create_ahead(pool, &create, err);
     if (r < 0)
         return r;
     pool->making++;

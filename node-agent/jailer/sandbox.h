@@ -108,8 +108,7 @@ int sandbox_create(struct jailer *jailer, const struct proto_create *create,
 /* Starts to make one for a run that isn't there yet, with all that the profile of create allows but
  * no more memory than it needs to wait. It tells pool when it waits (pool_on_warm) and when it is
  * gone (pool_on_gone). */
-int sandbox_create_ahead(struct pool *pool, const struct proto_create *create,
-                         struct sandbox **ret_sandbox, struct error *err);
+int sandbox_create_ahead(struct pool *pool, const struct proto_create *create, struct error *err);
 
 /* Makes one in SANDBOX_WARM the run's that create tells: its limits are in force when PROTO_CREATED
  * is said. On failure it ends, nothing is said, and the run needs another one. */

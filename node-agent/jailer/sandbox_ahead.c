@@ -91,8 +91,7 @@ void sandbox_close_ahead(struct sandbox *sandbox)
         sandbox->place_fds[i] = fd_close(sandbox->place_fds[i]);
 }
 
-int sandbox_create_ahead(struct pool *pool, const struct proto_create *create,
-                         struct sandbox **ret_sandbox, struct error *err)
+int sandbox_create_ahead(struct pool *pool, const struct proto_create *create, struct error *err)
 {
     struct jailer *jailer = pool->jailer;
     const struct sandbox_listener nobody = {0};
@@ -110,7 +109,7 @@ int sandbox_create_ahead(struct pool *pool, const struct proto_create *create,
         return error_wrap(err, "lock %s", lock);
     }
     sandbox_enlist(sandbox);
-    *ret_sandbox = TAKE_PTR(sandbox);
+    (void)TAKE_PTR(sandbox);
     return 0;
 }
 

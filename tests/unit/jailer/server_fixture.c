@@ -49,12 +49,10 @@ int sandbox_adopt(struct sandbox *sandbox, const struct proto_create *create,
     return 0;
 }
 
-int sandbox_create_ahead(struct pool *pool, const struct proto_create *create,
-                         struct sandbox **ret_sandbox, struct error *err)
+int sandbox_create_ahead(struct pool *pool, const struct proto_create *create, struct error *err)
 {
     (void)pool;
     (void)create;
-    (void)ret_sandbox;
     return error_set(err, ENOSYS, "no test makes one");
 }
 

@@ -18,8 +18,7 @@ static bool fake_fails;
 static unsigned int fake_made, fake_ended;
 static struct sandbox fake_sandboxes[4];
 
-int sandbox_create_ahead(struct pool *pool, const struct proto_create *create,
-                         struct sandbox **ret_sandbox, struct error *err)
+int sandbox_create_ahead(struct pool *pool, const struct proto_create *create, struct error *err)
 {
     if (fake_fails)
         return error_set(err, ENOSPC, "no room for it");
@@ -27,7 +26,6 @@ int sandbox_create_ahead(struct pool *pool, const struct proto_create *create,
     struct sandbox *sandbox = &fake_sandboxes[fake_made++];
     *sandbox = (struct sandbox){.jailer = pool->jailer, .pool = pool, .state = SANDBOX_WARMING};
     memcpy(sandbox->id, create->id, sizeof(sandbox->id));
-    *ret_sandbox = sandbox;
     return 0;
 }
 
