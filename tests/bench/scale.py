@@ -58,8 +58,9 @@ import sys
 import tempfile
 import time
 
-from helpers.cluster import BIN, NAMESPACE, ROOT, UID, Process, free_port, http_get, wait_until
+from helpers.cluster import BIN, NAMESPACE, ROOT, UID, Process, free_port, http_get
 from helpers.controlplane import ControlPlane
+from helpers.wait import wait_until
 
 # By number of objects, at the top of the result as well.
 SUMMARY = ("assignments_per_s", "writes_per_s_of_bare_writer", "created_to_assigned_p50_ms",

@@ -7,7 +7,8 @@ import signal
 import unittest
 
 from helpers.cabled_node import CabledNode
-from helpers.cluster import Cluster, jails, run_document, wait_until
+from helpers.cluster import Cluster, jails, run_document
+from helpers.wait import wait_until
 
 LOOP = "while True:\n    pass\n"
 

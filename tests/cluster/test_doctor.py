@@ -5,7 +5,8 @@ import os
 import subprocess
 import unittest
 
-from helpers.cluster import NAMESPACE, RUNTIMES, UID, Cluster, Node, run_document, wait_until
+from helpers.cluster import NAMESPACE, RUNTIMES, UID, Cluster, Node, run_document
+from helpers.wait import wait_until
 
 
 class TestPreconditions(unittest.TestCase):

@@ -17,9 +17,10 @@ import time
 import unittest
 
 from helpers.cable import Cable
-from helpers.cluster import (NAMESPACE, UID, Cluster, free_port, http_get, run_document, wait_until)
+from helpers.cluster import NAMESPACE, UID, Cluster, free_port, http_get, run_document
 from helpers.controlplane import ControlPlane
 from helpers.rawapi import RawApi
+from helpers.wait import wait_until
 
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
 LEASE = f"{LEASES}/sandboxrun-controller"

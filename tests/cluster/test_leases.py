@@ -13,7 +13,8 @@ import time
 import unittest
 
 from helpers.cable import Cable
-from helpers.cluster import NAMESPACE, Cluster, Node, free_port, http_get, run_document, wait_until
+from helpers.cluster import NAMESPACE, Cluster, Node, free_port, http_get, run_document
+from helpers.wait import wait_until
 
 TIMES = ("--lease-duration", "3s", "--lease-renew-interval", "1s")
 WINDOW_S, LOST_S = 1.5, 7.5

@@ -20,8 +20,9 @@ import unittest
 from datetime import datetime, timezone
 
 from helpers.cluster import (BIN, NAMESPACE, ROOT, RUNTIMES, UID, Cluster, Node, Process,
-                             run_document, wait_until)
+                             run_document)
 from helpers.netns import Namespace
+from helpers.wait import wait_until
 
 AUDIENCE = "sandboxrun.dev"
 STDOUT = bytes(range(256)) * (5 * 4096)

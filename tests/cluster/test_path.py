@@ -9,7 +9,8 @@ import time
 import unittest
 
 from helpers import expectations
-from helpers.cluster import ROOT, Cluster, jails, run_document, wait_until
+from helpers.cluster import ROOT, Cluster, jails, run_document
+from helpers.wait import wait_until
 
 LOOP = "while True:\n    pass\n"
 

@@ -4,7 +4,8 @@
 import json
 import unittest
 
-from helpers.cluster import Cluster, Node, jails, run_document, wait_until
+from helpers.cluster import Cluster, Node, jails, run_document
+from helpers.wait import wait_until
 
 LEAST = 2  # for each runtime
 

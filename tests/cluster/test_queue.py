@@ -9,8 +9,9 @@ import datetime
 import threading
 import unittest
 
-from helpers.cluster import NAMESPACE, Cluster, free_port, http_get, run_document, wait_until
+from helpers.cluster import NAMESPACE, Cluster, free_port, http_get, run_document
 from helpers.rawapi import RawApi
+from helpers.wait import wait_until
 
 RENEW_S = 2
 API = "/apis/sandboxrun.dev/v1alpha1"

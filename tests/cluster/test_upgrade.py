@@ -11,10 +11,11 @@ import unittest
 import urllib.error
 
 from helpers.cluster import (BIN, NAMESPACE, TERMINAL, UID, Cluster, Node, Process, free_port,
-                             http_get, jails, run_document, wait_until)
+                             http_get, jails, run_document)
 from helpers.marks import Marks, code_of
 from helpers.netns import Namespace
 from helpers.rawapi import RawApi
+from helpers.wait import wait_until
 
 RESOLVER_UID = "65533"
 RUNS = "/apis/sandboxrun.dev/v1alpha1/namespaces/default/sandboxruns"

@@ -21,6 +21,7 @@ import urllib.request
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from helpers.controlplane import BIN, ControlPlane, ControlPlaneError, Etcd  # noqa: E402
+from helpers.wait import wait_until  # noqa: E402
 
 NAMESPACE = "sandboxrun-system"
 NODE_CLAIM = "authentication.kubernetes.io/node-name"
@@ -103,14 +104,6 @@ spec: {policyName: test-own-node, validationActions: [Deny]}
 def probe(name, size=1, **metadata):
     return json.dumps({"apiVersion": "test.sandboxrun.dev/v1", "kind": "Probe",
                        "metadata": {"name": name, **metadata}, "spec": {"size": size}})
-
-
-def wait_until(what, condition, timeout=15.0):
-    end = time.monotonic() + timeout
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"waited {timeout} s in vain for {what}")
-        time.sleep(0.05)
 
 
 def running(pid):

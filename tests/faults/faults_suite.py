@@ -18,9 +18,9 @@ import unittest
 import plan
 from helpers import controlplane
 from helpers.cgroup_tree import parent_is_gone
-from helpers.cluster import wait_until
 from helpers.local import FULL
 from helpers.steps import Step
+from helpers.wait import wait_until
 from runs import QUEUE_TIMEOUT_S, Runs
 from world import LOST_S, NODES, PARENT, World
 

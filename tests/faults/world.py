@@ -15,11 +15,11 @@ import threading
 import time
 
 from helpers.cgroup_tree import sandboxes_below
-from helpers.cluster import (NAMESPACE, RUNTIMES, UID, Cluster, Node, Process, http_get, reach_by,
-                             wait_until)
+from helpers.cluster import NAMESPACE, RUNTIMES, UID, Cluster, Node, Process, http_get, reach_by
 from helpers.controlplane import ControlPlane, Etcd
 from helpers.rawapi import RawApi
 from helpers.marks import Marks
+from helpers.wait import wait_until
 from clocks import Clocks
 from disks import Disk
 from network import Hub

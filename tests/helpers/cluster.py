@@ -13,33 +13,18 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 import urllib.parse
 import urllib.request
 
 from helpers.controlplane import ControlPlane
-from helpers.manifests import wait_until_agents_are_bound
+from helpers.local import BIN, ROOT, RUNTIMES
+from helpers.manifests import NAMESPACE, wait_until_agents_are_bound
 from helpers.netns import enter
+from helpers.wait import wait_until
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BIN = os.environ.get("SANDBOXRUN_BIN", os.path.join(ROOT, "build/release/bin"))
-RUNTIMES = os.environ.get("SANDBOXRUN_RUNTIMES", os.path.join(ROOT, "build/runtimes"))
-NAMESPACE = "sandboxrun-system"
 UID = 65532
 TERMINAL = ("Succeeded", "Failed")
 SANDBOX_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
-def wait_until(what, probe, timeout=20.0, interval=0.02):
-    """Calls probe until it gives something true; that. Fails with `what` after the time-out."""
-    end = time.monotonic() + timeout
-    while True:
-        value = probe()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise AssertionError(f"waited {timeout} s in vain for {what}")
-        time.sleep(interval)
 
 
 class Process:

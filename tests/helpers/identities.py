@@ -16,10 +16,10 @@
 
 import os
 
-from helpers.cluster import wait_until
 from helpers.controlplane import ControlPlane
 from helpers.manifests import MANIFESTS, NAMESPACE, wait_until_agents_are_bound
 from helpers.rawapi import RawApi
+from helpers.wait import wait_until
 
 AGENT, CONTROLLER = "sandboxrun-agent", "sandboxrun-controller"
 ACCOUNTS = {"agent-a": (AGENT, "node-a"), "agent-b": (AGENT, "node-b"),

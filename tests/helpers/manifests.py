@@ -4,10 +4,10 @@
 import json
 import os
 import subprocess
-import time
 
 from helpers.controlplane import BIN, ROOT
 from helpers.rawapi import RawApi
+from helpers.wait import wait_until
 
 MANIFESTS = os.path.join(ROOT, "manifests")
 CHART = os.path.join(ROOT, "charts/sandboxrun")
@@ -59,12 +59,9 @@ def parse(text):
 def install_crds(plane, timeout=30):
     """`kubectl wait` isn't used: it fails on an object that has no conditions yet."""
     plane.kubectl("apply", "-f", os.path.join(MANIFESTS, "crd"))
-    end = time.monotonic() + timeout
     for name in ("sandboxruns", "sandboxnodes"):
-        while not _established(plane.get("crd", f"{name}.sandboxrun.dev")):
-            if time.monotonic() > end:
-                raise AssertionError(f"the CRD of {name} isn't established after {timeout} s")
-            time.sleep(0.05)
+        wait_until(f"the CRD of {name} to be established", lambda name=name: _established(
+            plane.get("crd", f"{name}.sandboxrun.dev")), timeout)
 
 
 def _established(crd):
@@ -78,13 +75,9 @@ def wait_until_agents_are_bound(plane, timeout=30):
     plane.service_account_kubeconfig(f"{NAMESPACE}/sandboxrun-agent")
     lost = RawApi(plane, "sandboxrun-agent")
     lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "probe"}}
-    end = time.monotonic() + timeout
-    while "names no node" not in lost.post(
-            f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases", lease,
-            dryRun="All").message:
-        if time.monotonic() > end:
-            raise AssertionError(f"the policies are not in force after {timeout} s")
-        time.sleep(0.05)
+    wait_until("the policies to be in force", lambda: "names no node" in lost.post(
+        f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases", lease,
+        dryRun="All").message, timeout)
     lost.close()
 
 

@@ -20,6 +20,7 @@ from helpers.cgroup_tree import parent_is_gone, processes_below, sandboxes_below
 from helpers.deny_asked import denying_asked
 from helpers.jailer_process import READY_NETNS, children_of, descriptors_of
 from helpers.local import PATIENCE, RUNTIMES, program
+from helpers.wait import wait_until
 
 PARENT = "sandboxrun-life"
 # Other jailers of this machine have other parents, and so must have other uids.
@@ -51,14 +52,6 @@ time.sleep(600)
 
 def new_jailer(*options, **kinds):
     return protocol.Jailer(program("sandboxrun-jailer"), RUNTIMES, *OPTIONS, *options, **kinds)
-
-
-def wait_until(condition, seconds=20):
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            raise AssertionError(f"not within {seconds} s")
-        time.sleep(0.005)
 
 
 def start_family(jailer, timeout_ms=50000):
@@ -115,7 +108,7 @@ class TestEnds(unittest.TestCase):
             sandbox, fds = start_family(jailer, timeout_ms=3000)
             os.kill(jailer.process.pid, signal.SIGSTOP)
             try:
-                wait_until(lambda: not processes_below(PARENT), 60)
+                wait_until("the processes to be gone", lambda: not processes_below(PARENT), 60)
             finally:
                 os.kill(jailer.process.pid, signal.SIGCONT)
             # What it finds when it wakes is an end by the deadline, whoever kept that.
@@ -137,7 +130,7 @@ class TestEnds(unittest.TestCase):
                 os.close(fds[0])
                 # It runs all the same, until a call of it needs the jailer's answer.
                 self.assertTrue(processes_below(PARENT))
-                wait_until(lambda: not processes_below(PARENT), 60)
+                wait_until("the processes to be gone", lambda: not processes_below(PARENT), 60)
             finally:
                 os.kill(jailer.process.pid, signal.SIGCONT)
             kind, fields, _ = jailer.connection.receive_about(sandbox)
@@ -297,9 +290,9 @@ class TestNamespaces(unittest.TestCase):
         with new_jailer() as jailer:
             for _ in range(2):
                 self.assertEqual(jailer.run("print(1)").stdout, b"1\n")
-            wait_until(lambda: "netns" in children_of(jailer))
+            wait_until("the helper", lambda: "netns" in children_of(jailer))
             os.kill(children_of(jailer)["netns"][0], signal.SIGKILL)
-            wait_until(lambda: "netns" not in children_of(jailer))
+            wait_until("the helper to be gone", lambda: "netns" not in children_of(jailer))
             for _ in range(8):
                 result = jailer.run("import socket, os\nprint(os.listdir('/proc/self/ns'))")
                 self.assertEqual(result.finished["end"], protocol.END_EXITED)
@@ -320,7 +313,7 @@ class TestBreaches(unittest.TestCase):
         with self.assertRaises(protocol.ConnectionEnded):
             while True:
                 connection.receive(10)
-        wait_until(lambda: not sandboxes_below(PARENT))
+        wait_until("the sandboxes to be gone", lambda: not sandboxes_below(PARENT))
         for fd in fds:
             os.close(fd)
         connection.close()
@@ -389,7 +382,7 @@ class TestPeer(unittest.TestCase):
 
 class TestDeaths(unittest.TestCase):
     def tearDown(self):
-        wait_until(lambda: not processes_below(PARENT))
+        wait_until("the processes to be gone", lambda: not processes_below(PARENT))
 
     def test_of_the_agent(self):
         with new_jailer() as jailer:
@@ -416,7 +409,7 @@ class TestDeaths(unittest.TestCase):
             families = [start_family(jailer) for _ in range(3)]
             self.assertGreaterEqual(len(processes_below(PARENT)), 15)
             jailer.process.kill()
-            wait_until(lambda: not processes_below(PARENT), 5)
+            wait_until("the processes to be gone", lambda: not processes_below(PARENT), 5)
             self.assertEqual(len({os.path.basename(path) for path in sandboxes_below(PARENT)}), 3)
             with new_jailer() as following:
                 self.assertEqual(sandboxes_below(PARENT), [])
@@ -470,7 +463,7 @@ class TestLeaks(unittest.TestCase):
 
     def settled(self, jailer):
         """The state once the namespaces that are made ahead are all there."""
-        wait_until(lambda: descriptors_of(jailer)[1] == READY_NETNS)
+        wait_until("the namespaces", lambda: descriptors_of(jailer)[1] == READY_NETNS)
         return self.state(jailer)
 
     def one(self, connection, way):

@@ -12,18 +12,11 @@ import unittest
 from helpers import jailer_protocol as protocol
 from helpers.cgroup_tree import processes_below, sandboxes_below
 from helpers.local import RUNTIMES, program
+from helpers.wait import wait_until
 
 PARENT = "sandboxrun-upgrade"
 # Other jailers of this machine have other parents, and so must have other uids.
 OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100200000")
-
-
-def wait_until(what, condition, seconds=20):
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            raise AssertionError(f"waited {seconds} s in vain for {what}")
-        time.sleep(0.01)
 
 
 class Run:

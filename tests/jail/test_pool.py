@@ -17,6 +17,7 @@ from helpers import jailer_protocol as protocol
 from helpers.cgroup_tree import parent_is_gone, processes_below, sandboxes_below
 from helpers.jailer_process import descriptors_of
 from helpers.local import PATIENCE, RUNTIMES, need_root, program
+from helpers.wait import wait_until
 
 PARENT = "sandboxrun-pool"
 # Other jailers of this machine have other parents, and so must have other uids.
@@ -61,14 +62,6 @@ def kill(pid):
 
 def kinds_of_descriptors(jailer):
     return sorted(link.split(":")[0] for link in descriptors_of(jailer)[0])
-
-
-def wait_until(condition, seconds=30):
-    until = time.monotonic() + seconds * PATIENCE
-    while not condition():
-        if time.monotonic() > until:
-            raise AssertionError(f"not within {seconds} s")
-        time.sleep(0.02)
 
 
 class Pool:
@@ -240,7 +233,8 @@ class TestWaiting(unittest.TestCase):
             pool.wait(lambda said: said["waiting"] == 2)
             # Of each sandbox process 1 and the program.
             sandboxes = 2 * len(pool.jailer.hello["runtimes"])
-            wait_until(lambda: len(processes_below(PARENT)) == 2 * sandboxes)
+            wait_until("their processes",
+                       lambda: len(processes_below(PARENT)) == 2 * sandboxes)
             pids = processes_below(PARENT)
             uids = set()
             for pid in pids:

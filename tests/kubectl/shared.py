@@ -15,8 +15,9 @@ import time
 import unittest
 from datetime import datetime, timezone
 
-from helpers.cluster import BIN, Cluster, Node, free_port, run_document, wait_until
+from helpers.cluster import BIN, Cluster, Node, free_port, run_document
 from helpers.rawapi import RawApi
+from helpers.wait import wait_until
 
 OLD, NEW = "kubectl-old", "kubectl"
 KUBECTLS = (OLD, NEW)

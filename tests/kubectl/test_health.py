@@ -4,7 +4,8 @@
 import unittest
 import urllib.error
 
-from helpers.cluster import Node, Process, free_port, http_get, wait_until
+from helpers.cluster import Node, Process, free_port, http_get
+from helpers.wait import wait_until
 
 from shared import KubectlCase
 

@@ -7,7 +7,8 @@ import re
 import subprocess
 import unittest
 
-from helpers.cluster import ROOT, Process, free_port, http_get, wait_until
+from helpers.cluster import ROOT, Process, free_port, http_get
+from helpers.wait import wait_until
 
 from shared import REAL, KubectlCase
 

@@ -15,9 +15,10 @@ import threading
 import time
 import unittest
 
-from helpers.cluster import BIN, NAMESPACE, Process, wait_until
+from helpers.cluster import BIN, NAMESPACE, Process
 from helpers.identities import LEASES, NODES, RUNS, Identities
 from helpers.rawapi import RawApi
+from helpers.wait import wait_until
 
 # For reads and for writes, instead of 400 and 200.
 INFLIGHT = 8

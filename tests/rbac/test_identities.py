@@ -6,10 +6,10 @@ import shutil
 import tempfile
 import unittest
 
-from helpers.cluster import wait_until
 from helpers.identities import LEASES, NODES, RUNS, Identities, lease, node
 from helpers.manifests import NAMESPACE
 from helpers.rawapi import RawApi
+from helpers.wait import wait_until
 
 identities = None
 

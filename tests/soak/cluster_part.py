@@ -12,8 +12,9 @@ import time
 
 import census
 from helpers.cgroup_tree import parent_is_gone, sandboxes_below
-from helpers.cluster import Cluster, Node, run_document, wait_until
+from helpers.cluster import Cluster, Node, run_document
 from helpers.rawapi import RawApi
+from helpers.wait import wait_until
 from parts import OPTIONS, anonymous_kib
 from programs import choose, differs
 
