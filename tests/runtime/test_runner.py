@@ -8,7 +8,6 @@ interpreter under test is $SANDBOXRUN_TEST_PYTHON, or the one that runs this fil
 """
 
 import os
-import py_compile
 import re
 import shutil
 import subprocess
