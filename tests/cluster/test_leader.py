@@ -6,37 +6,28 @@ A node is played here: a SandboxNode that is ready, with a Lease that is renewed
 wrote what is known from the API server's own record.
 """
 
-import datetime
-import json
 import os
 import re
 import signal
-import subprocess
-import threading
 import time
 import unittest
 
 from helpers.cable import Cable
 from helpers.cluster import NAMESPACE, UID, Cluster, free_port, http_get, run_document
 from helpers.controlplane import ControlPlane
+from helpers.played_node import LEASES, PlayedNode
 from helpers.rawapi import RawApi
 from helpers.wait import wait_until
 
-LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
 LEASE = f"{LEASES}/sandboxrun-controller"
-NODES = "/apis/sandboxrun.dev/v1alpha1/sandboxnodes"
 RUNS = "/apis/sandboxrun.dev/v1alpha1/namespaces/default/sandboxruns"
-LEASE_S, RENEW_S, RETRY_S = 3, 2, 0.5
+LEASE_S, RETRY_S = 3, 0.5
 SHORT = ("--leader-elect-lease-duration", "3s", "--leader-elect-renew-deadline", "2s",
          "--leader-elect-retry-period", "500ms")
 # What a loaded machine may add.
 SLACK_S = 20
 # As client-go writes and reads it.
 MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
-
-
-def now():
-    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 class Controller:
@@ -101,43 +92,6 @@ class Controller:
         return [request for request in self.requests() if request[1] not in ("get", "list", "watch")]
 
 
-class PlayedNode:
-    """A SandboxNode with room for everything, renewed until the end."""
-
-    def __init__(self, plane):
-        self.plane = plane
-        self.over = threading.Event()
-        api = RawApi(plane)
-        node = {"apiVersion": "sandboxrun.dev/v1alpha1", "kind": "SandboxNode",
-                "metadata": {"name": "played"}}
-        status = {"instance": "played-1", "capacity": {"runs": 10000, "memory": "8Ti", "cpu": "9000"},
-                  "runtimes": [{"name": "python3.12", "version": "3.12.1"}],
-                  "profiles": ["Snippet"], "cgroupVersion": "v2", "kernel": "6.1",
-                  "conditions": [{"type": "Ready", "status": "True", "reason": "Ready",
-                                  "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}
-        lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-                 "metadata": {"name": "played", "labels": {"sandboxrun.dev/lease": "node"}},
-                 "spec": {"holderIdentity": "played-1", "leaseDurationSeconds": 40,
-                          "renewTime": now(), "acquireTime": now()}}
-        for answer in (api.post(NODES, node),
-                       api.patch(f"{NODES}/played/status", {"status": status}),
-                       api.post(LEASES, lease)):
-            assert answer.accepted, answer.body
-        api.close()
-        self.thread = threading.Thread(target=self._renew, daemon=True)
-        self.thread.start()
-
-    def _renew(self):
-        api = RawApi(self.plane)
-        while not self.over.wait(1):
-            api.patch(f"{LEASES}/played", {"spec": {"renewTime": now()}})
-        api.close()
-
-    def end(self):
-        self.over.set()
-        self.thread.join()
-
-
 class TestLeader(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -148,8 +102,8 @@ class TestLeader(unittest.TestCase):
         cls.cluster.controller.stop()
         cls.api = RawApi(cls.cluster.plane)
         cls.addClassCleanup(cls.api.close)
-        node = PlayedNode(cls.cluster.plane)
-        cls.addClassCleanup(node.end)
+        node = PlayedNode(cls.cluster.plane, "played", runs=10000, memory="8Ti", cpu="9000")
+        cls.addClassCleanup(node.remove)
         cls.number = 0
 
     def start_two(self, *args):

@@ -5,60 +5,14 @@ The nodes are played by the test: it writes their SandboxNodes and Leases, and e
 is given. No sandbox is made.
 """
 
-import datetime
-import threading
 import unittest
 
-from helpers.cluster import NAMESPACE, Cluster, free_port, http_get, run_document
+from helpers.cluster import Cluster, free_port, http_get, run_document
+from helpers.played_node import PlayedNode, now
 from helpers.rawapi import RawApi
 from helpers.wait import wait_until
 
-RENEW_S = 2
 API = "/apis/sandboxrun.dev/v1alpha1"
-NODES = f"{API}/sandboxnodes"
-LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
-
-
-def now():
-    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-class PlayedNode:
-    """A node as the controller sees one: ready, heard of, and with as much room as it says."""
-
-    def __init__(self, plane, name, runs=100, memory="100Gi", cpu="100", ready=True):
-        self.api = RawApi(plane)
-        self.name = name
-        self.ended = threading.Event()
-        self.send("POST", NODES, {"apiVersion": "sandboxrun.dev/v1alpha1", "kind": "SandboxNode",
-                                  "metadata": {"name": name}})
-        self.send("PATCH", f"{NODES}/{name}/status", {"status": {
-            "instance": f"{name}-instance", "capacity": {"runs": runs, "memory": memory, "cpu": cpu},
-            "runtimes": [{"name": "python3.12", "version": "3.12.0"}], "profiles": ["Snippet"],
-            "conditions": [{"type": "Ready", "status": "True" if ready else "False",
-                            "reason": "Played", "message": "", "lastTransitionTime": now()}]}})
-        self.send("POST", LEASES, {
-            "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-            "metadata": {"name": name, "labels": {"sandboxrun.dev/lease": "node"}},
-            "spec": {"holderIdentity": f"{name}-instance", "renewTime": now()}})
-        self.thread = threading.Thread(target=self._renew, daemon=True)
-        self.thread.start()
-
-    def send(self, method, path, body=None):
-        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-        answer = self.api.request(method, path, body, kind)
-        assert answer.accepted, f"{method} {path}: {answer.message}"
-
-    def _renew(self):
-        while not self.ended.wait(RENEW_S):
-            self.send("PATCH", f"{LEASES}/{self.name}", {"spec": {"renewTime": now()}})
-
-    def remove(self):
-        self.ended.set()
-        self.thread.join()
-        self.send("DELETE", f"{NODES}/{self.name}")
-        self.send("DELETE", f"{LEASES}/{self.name}")
-        self.api.close()
 
 
 def setUpModule():

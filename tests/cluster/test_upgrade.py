@@ -2,11 +2,9 @@
 """Agent, jailer and resolver of a node are replaced while runs come and go, as by an upgrade of the
 DaemonSet: all three are told to end at the same time, and no run fails or runs twice."""
 
-import json
 import os
 import signal
 import threading
-import time
 import unittest
 import urllib.error
 

@@ -25,8 +25,6 @@ AGENT, CONTROLLER = "sandboxrun-agent", "sandboxrun-controller"
 ACCOUNTS = {"agent-a": (AGENT, "node-a"), "agent-b": (AGENT, "node-b"),
             "agent-lost": (AGENT, None), "controller": (CONTROLLER, "node-c")}
 USERS = {"viewer": "view", "editor": "edit", "owner": "admin", "stranger": None}
-LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
-NODES = "/apis/sandboxrun.dev/v1alpha1/sandboxnodes"
 # On a machine that has other things to do.
 SETUP_TIMEOUT_S = 120
 RUNS = "/apis/sandboxrun.dev/v1alpha1/namespaces/{}/sandboxruns"

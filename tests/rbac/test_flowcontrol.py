@@ -5,7 +5,6 @@ The server takes few requests at once. The tenant is a service account, as an ag
 cluster is: without the shipped levels it would share one with the controller and the node agents.
 """
 
-import datetime
 import http.client
 import os
 import re
@@ -15,8 +14,9 @@ import threading
 import time
 import unittest
 
-from helpers.cluster import BIN, NAMESPACE, Process
-from helpers.identities import LEASES, NODES, RUNS, Identities
+from helpers.cluster import BIN, NAMESPACE, Process, run_document
+from helpers.identities import RUNS, Identities
+from helpers.played_node import LEASES, NODES, now, register
 from helpers.rawapi import RawApi
 from helpers.wait import wait_until
 
@@ -36,15 +36,6 @@ REJECTED, DISPATCHED = (
     re.compile(rf'apiserver_flowcontrol_{what}_requests_total'
                r'\{.*priority_level="([^"]+)".*\} (\S+)')
     for what in ("rejected", "dispatched"))
-
-
-def now():
-    return datetime.datetime.now(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
-
-
-def run(name, **spec):
-    return {"apiVersion": "sandboxrun.dev/v1alpha1", "kind": "SandboxRun",
-            "metadata": {"name": name}, "spec": {"code": "print(1)", **spec}}
 
 
 class Storm:
@@ -78,8 +69,9 @@ class Storm:
         while not self.over.is_set():
             made += 1
             try:
-                status = api.post(self.path, run(f"storm-{number}-{made}",
-                                                 nodeSelector={"no": "such-node"})).status
+                status = api.post(self.path, run_document(
+                    f"storm-{number}-{made}", "print(1)",
+                    nodeSelector={"no": "such-node"})).status
             except (OSError, http.client.HTTPException):
                 # The server closes connections under load; the next request makes one.
                 api.close()
@@ -206,7 +198,7 @@ class TestFlowControl(unittest.TestCase):
     def test_3_a_storm_holds_up_no_heartbeat_and_no_assignment(self):
         self.start_controller()
         agent = self.identities["agent-a"]
-        self.register_node(agent)
+        register(agent, "node-a")
         with Heartbeat(agent, "node-a") as heartbeat:
             self.assigned("calm")
             with Storm(self.tenant, "storm") as storm:
@@ -246,33 +238,11 @@ class TestFlowControl(unittest.TestCase):
                            "--lease-namespace", NAMESPACE], self.dir)
         self.addCleanup(self.controller.stop)
 
-    def register_node(self, agent):
-        """A node that takes runs and never starts them."""
-        for answer in (
-                agent.post(NODES, {"apiVersion": "sandboxrun.dev/v1alpha1", "kind": "SandboxNode",
-                                   "metadata": {"name": "node-a"}}),
-                agent.patch(f"{NODES}/node-a/status", {"status": {
-                    "instance": "instance-1",
-                    "capacity": {"runs": 64, "memory": "64Gi", "cpu": "64"},
-                    "allocated": {"runs": 0, "memory": "0", "cpu": "0"},
-                    "runtimes": [{"name": "python3.12", "version": "3.12.1"}],
-                    "profiles": ["Snippet"],
-                    "conditions": [{"type": "Ready", "status": "True", "reason": "JailerReady",
-                                    "message": "The node takes runs.",
-                                    "lastTransitionTime": now()}]}}),
-                agent.post(LEASES, {
-                    "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-                    "metadata": {"name": "node-a", "labels": {"sandboxrun.dev/lease": "node"}},
-                    "spec": {"holderIdentity": "instance-1", "leaseDurationSeconds": 40,
-                             "acquireTime": now(), "renewTime": now(),
-                             "leaseTransitions": 0}})):
-            self.assertTrue(answer.accepted, answer.message)
-
     def assigned(self, name):
         """An administrator's requests are exempt: what is waited for here is the controller."""
         path = RUNS.format("default")
         limits = {"limits": {"memory": "32Mi", "cpu": "10m"}}
-        answer = self.admin.post(path, run(name, resources=limits))
+        answer = self.admin.post(path, run_document(name, "print(1)", resources=limits))
         self.assertTrue(answer.accepted, answer.message)
         status = wait_until(f"{name} to be assigned", lambda: (
             lambda found: found if found["phase"] != "Pending" else None)(

@@ -6,8 +6,10 @@ import shutil
 import tempfile
 import unittest
 
-from helpers.identities import LEASES, NODES, RUNS, Identities, lease, node
+from helpers.cluster import run_document
+from helpers.identities import RUNS, Identities, lease, node
 from helpers.manifests import NAMESPACE
+from helpers.played_node import LEASES, NODES
 from helpers.rawapi import RawApi
 from helpers.wait import wait_until
 
@@ -63,9 +65,8 @@ def setUpModule():
     unittest.addModuleCleanup(identities.__exit__)
 
 
-def run(name, **spec):
-    return {"apiVersion": "sandboxrun.dev/v1alpha1", "kind": "SandboxRun",
-            "metadata": {"name": name}, "spec": {"code": "print(1)", **spec}}
+def run(name):
+    return run_document(name, "print(1)")
 
 
 def assigned(to, **more):
