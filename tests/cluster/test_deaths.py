@@ -2,11 +2,11 @@
 """Agent or jailer die by SIGKILL at a chosen moment of a run's life: what had started is reported,
 what hadn't is run elsewhere or again, and no sandbox outlives who watches it."""
 
-import os
 import signal
 import unittest
 
 from helpers.cabled_node import CabledNode
+from helpers.cgroup_tree import processes_by_sandbox
 from helpers.cluster import Cluster, jails, run_document
 from helpers.wait import wait_until
 
@@ -24,10 +24,7 @@ class TestDeaths(unittest.TestCase):
         cls.node.start()
 
     def tearDown(self):
-        wait_until("nothing to be left", lambda: not jails() and not self.spooled(), 20)
-
-    def spooled(self):
-        return [name for name in os.listdir(self.node.spool) if name.startswith("run-")]
+        wait_until("nothing to be left", lambda: not jails() and not self.node.spooled(), 20)
 
     def create(self, name, code=LOOP, **spec):
         self.addCleanup(self.cluster.delete, name)
@@ -55,9 +52,7 @@ class TestDeaths(unittest.TestCase):
         sandbox = self.create_running(name, "import time; time.sleep(1.5); print('kept')")
         self.node.cable.cut()
         self.addCleanup(self.node.cable.mend)
-        wait_until("its result to be in the spool", lambda: sandbox not in jails() and
-                   f'"msg":"run finished","namespace":"default","run":"{name}"'
-                   in self.node.agent.log())
+        self.node.wait_result_is_kept(name, sandbox)
 
     def assign_unseen(self, name):
         """A run that is assigned to an agent that is stopped and hasn't heard of it."""
@@ -115,14 +110,7 @@ class TestDeaths(unittest.TestCase):
 
     def alive(self, sandbox):
         """Its processes; the cgroup of a jailer that was killed stays until the next one."""
-        for process in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{process}/cgroup", encoding="ascii") as file:
-                    if sandbox in file.read():
-                        return True
-            except OSError:
-                continue
-        return False
+        return sandbox in processes_by_sandbox("sandboxrun")
 
     def test_the_jailer_while_the_agent_lets_its_runs_end(self):
         sandbox = self.create_running("cut-short")

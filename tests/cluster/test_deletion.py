@@ -45,7 +45,7 @@ class DeletionCase(unittest.TestCase):
         with open(f"/proc/{self.node.jailer.pid}/mountinfo", encoding="utf-8") as file:
             mounts = len(file.readlines())
         return {"jails": jails(), "mounts": mounts,
-                "spool": [name for name in os.listdir(self.node.spool) if name.startswith("run-")],
+                "spool": self.node.spooled(),
                 "pipes": sum(self.pipes(process.pid) for process in
                              (self.node.jailer, self.node.agent))}
 
@@ -116,14 +116,12 @@ class TestDeletion(DeletionCase):
         sandbox = self.create_running("writing", code="import time; time.sleep(2); print('kept')")
         self.node.cable.cut()
         try:
-            wait_until("its result to be in the spool", lambda: sandbox not in jails() and
-                       '"msg":"run finished","namespace":"default","run":"writing"'
-                       in self.node.agent.log())
-            self.assertEqual(self.state()["spool"], [f"run-{sandbox}"])
+            self.node.wait_result_is_kept("writing", sandbox)
+            self.assertEqual(self.node.spooled(), [f"run-{sandbox}"])
             self.cluster.kubectl("delete", "sbr", "writing", "--timeout=20s")
         finally:
             self.node.cable.mend()
-        wait_until("the result to be dropped", lambda: not self.state()["spool"])
+        wait_until("the result to be dropped", lambda: not self.node.spooled())
 
     def test_with_somebodys_finalizer_it_ends_as_cancelled(self):
         self.create("held-pending", finalizers=["example.com/hold"], nodeSelector={"no": "node"})

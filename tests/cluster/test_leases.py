@@ -7,13 +7,12 @@ node has been silent for 1.5 + 1 + 5 s.
 """
 
 import json
-import os
 import signal
 import time
 import unittest
 
-from helpers.cable import Cable
-from helpers.cluster import NAMESPACE, Cluster, Node, free_port, http_get, run_document
+from helpers.cabled_node import CabledNode
+from helpers.cluster import NAMESPACE, Cluster, free_port, http_get, run_document
 from helpers.wait import wait_until
 
 TIMES = ("--lease-duration", "3s", "--lease-renew-interval", "1s")
@@ -24,13 +23,11 @@ SLACK_S = 4
 LOOP = "while True:\n    pass\n"
 
 
-class LeaseNode(Node):
-    """A node that reaches the API server by a cable of its own, and is known by a label."""
+class LeaseNode(CabledNode):
+    """One that is known by a label."""
 
     def __init__(self, cluster, name):
         super().__init__(cluster, name)
-        self.cable = Cable(cluster.plane.port)
-        self.cable.carry(self.kubeconfig, cluster.plane.server)
         self.health = free_port()
         cluster.kubectl("apply", "-f", "-", input=json.dumps(
             {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))
@@ -45,9 +42,6 @@ class LeaseNode(Node):
         text = http_get(f"http://127.0.0.1:{self.health}/metrics")[1]
         return next(float(line.split()[-1]) for line in text.splitlines()
                     if line.split()[0] == name)
-
-    def marks(self):
-        return [name for name in os.listdir(self.spool) if name.startswith("run-")]
 
 
 class TestLeases(unittest.TestCase):
@@ -72,7 +66,6 @@ class TestLeases(unittest.TestCase):
         return node
 
     def remove_node(self, node):
-        node.cable.close()
         if node.agent.alive():
             node.agent.child.send_signal(signal.SIGCONT)
         node.stop()
@@ -143,7 +136,7 @@ class TestLeases(unittest.TestCase):
         status = self.cluster.get("never-started")["status"]
         self.assertEqual(status["reason"], "NodeLost")
         self.assertNotIn("stdout", status)
-        self.assertEqual(node.marks().count(f"run-{status['sandboxID']}"), 0)
+        self.assertEqual(node.spooled().count(f"run-{status['sandboxID']}"), 0)
         finished = [line for line in node.agent.log().splitlines() if "run finished" in line]
         self.assertFalse([line for line in finished if status["sandboxID"] in line])
 
@@ -177,7 +170,7 @@ class TestLeases(unittest.TestCase):
         self.assertEqual(self.cluster.get("late")["status"]["reason"], "NodeLost")
         self.assertEqual(self.cluster.get("undelivered")["status"]["reason"], "NodeLost")
         self.assertEqual(node.agent.log().count('"msg":"run finished"'), 1)
-        self.assertEqual(node.marks(), [])
+        self.assertEqual(node.spooled(), [])
 
     def test_a_cordoned_or_tainted_node_gets_no_new_runs_and_ends_those_it_has(self):
         node = self.add_node("closed")

@@ -253,7 +253,7 @@ class TestUpgrade(unittest.TestCase):
         self.assertEqual({statuses[name]["nodeName"] for name in stream.names}, {"node-a", "node-b"})
         self.assertGreater(len({s["agentInstance"] for s in statuses.values()}), 3)
         for node in self.cluster.nodes:
-            self.assertEqual([n for n in os.listdir(node.spool) if n.startswith("run-")], [])
+            self.assertEqual(node.spooled(), [])
         wait_until("the jails to be gone", lambda: not jails())
 
     def test_what_has_not_started_is_given_back(self):

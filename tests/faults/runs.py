@@ -9,9 +9,10 @@ import http.client
 import json
 import time
 
+from helpers.cgroup_tree import processes_by_sandbox
 from helpers.cluster import TERMINAL, run_document
 from helpers.marks import code_of
-from world import TIMEOUT_S
+from world import PARENT, TIMEOUT_S
 
 PATH = "/apis/sandboxrun.dev/v1alpha1/namespaces/default/sandboxruns"
 
@@ -135,7 +136,7 @@ class Runs:
     def look_for_survivors(self):
         """What lives in the sandbox of a run that is over, or should be."""
         now = time.monotonic()
-        living = self.world.living()
+        living = processes_by_sandbox(PARENT)
         for run in self.runs.values():
             if run.begun_at is None and self.world.marks.read[run.begun]:
                 run.begun_at = now

@@ -14,11 +14,11 @@ import tempfile
 import threading
 import time
 
-from helpers.cgroup_tree import sandboxes_below
 from helpers.cluster import NAMESPACE, RUNTIMES, UID, Cluster, Node, Process, http_get, reach_by
 from helpers.controlplane import ControlPlane, Etcd
 from helpers.rawapi import RawApi
 from helpers.marks import Marks
+from helpers.netns import enter
 from helpers.wait import wait_until
 from clocks import Clocks
 from disks import Disk
@@ -189,8 +189,7 @@ class World(Cluster):
         etcd_place = self.hub.join("etcd")
         url = f"http://{etcd_place.address}:{ETCD_PORT}"
         directory = os.path.join(self.dir, "plane")
-        self.etcd = Etcd(directory, url,
-                         ("nsenter", f"--net=/proc/{etcd_place.pid}/ns/net", "--"))
+        self.etcd = Etcd(directory, url, enter(etcd_place.pid))
         self.plane = ControlPlane(directory, args=("--etcd", url, "--address",
                                                    self.api_place.address))
         self.clocks = Clocks(self.bin)
@@ -287,14 +286,3 @@ class World(Cluster):
         os.rmdir(self.scratch)
         self.hub.close()
         super().stop()
-
-    @staticmethod
-    def living():
-        """The pids in each sandbox, by its id."""
-        found = {}
-        for path in sandboxes_below(PARENT):
-            with contextlib.suppress(OSError), \
-                    open(os.path.join(path, "cgroup.procs"), encoding="ascii") as file:
-                if pids := set(map(int, file.read().split())):
-                    found.setdefault(os.path.basename(path), set()).update(pids)
-        return found

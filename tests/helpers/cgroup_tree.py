@@ -20,16 +20,23 @@ def sandboxes_below(parent, depth=2):
     return sorted(found)
 
 
-def processes_below(parent):
-    """Pids of everything that lives in a sandbox below a jailer's parent."""
-    pids = set()
+def processes_by_sandbox(parent):
+    """The pids in each sandbox below a jailer's parent in which something lives, by its id."""
+    found = {}
     for path in sandboxes_below(parent):
         try:
             with open(os.path.join(path, "cgroup.procs"), encoding="ascii") as file:
-                pids.update(map(int, file.read().split()))
+                pids = set(map(int, file.read().split()))
         except OSError:
             continue  # it went meanwhile
-    return pids
+        if pids:
+            found.setdefault(os.path.basename(path), set()).update(pids)
+    return found
+
+
+def processes_below(parent):
+    """Pids of everything that lives in a sandbox below a jailer's parent."""
+    return set().union(*processes_by_sandbox(parent).values())
 
 
 def parent_is_gone(parent):

@@ -135,6 +135,10 @@ class Node:
         return any(c["type"] == "Ready" and c["status"] == "True"
                    for c in self.status().get("conditions", []))
 
+    def spooled(self):
+        """The marks and results in its spool."""
+        return [name for name in os.listdir(self.spool) if name.startswith("run-")]
+
     def stop(self):
         for process in (self.agent, self.jailer):
             if process:
