@@ -174,8 +174,9 @@ class Bench:
         self.controller = Process(
             "controller",
             [self.controller_program, "--leader-elect=false", "--kubeconfig", self.kubeconfig,
-             "--lease-namespace", NAMESPACE, "--log-level", "warn", "--health-address", f"127.0.0.1:{port}"],
-            self.dir, unprivileged=os.geteuid() == 0)
+             "--lease-namespace", NAMESPACE, "--log-level", "warn",
+             "--health-address", f"127.0.0.1:{port}"],
+            self.dir, uid=UID if os.geteuid() == 0 else None)
         if wait:
             wait_until("the controller to be ready", lambda: self.controller_is_ready(port))
 

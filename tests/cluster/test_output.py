@@ -19,15 +19,14 @@ import time
 import unittest
 from datetime import datetime, timezone
 
-from helpers.cluster import (BIN, NAMESPACE, ROOT, RUNTIMES, UID, Cluster, Node, Process,
-                             run_document)
+from helpers.cluster import (NAMESPACE, RESOLVER_UID, ROOT, RUNTIMES, UID, Cluster, Node, Process,
+                             run_document, start_resolver)
 from helpers.netns import Namespace
 from helpers.wait import wait_until
 
 AUDIENCE = "sandboxrun.dev"
 STDOUT = bytes(range(256)) * (5 * 4096)
 STDERR = b"oh\n"
-RESOLVER_UID = "65533"
 ISSUER_KEY = "service-account.key"
 
 
@@ -343,18 +342,12 @@ class ToolCallNode(Node):
             self.apart.enter(
                 self.cluster.program("sandboxrun-jailer"), "--socket", self.socket,
                 "--peer-uid", str(UID), "--runtimes-dir", RUNTIMES, "--spool-dir", self.spool,
-                "--resolver-socket", resolver_socket, "--resolver-uid", RESOLVER_UID,
+                "--resolver-socket", resolver_socket, "--resolver-uid", str(RESOLVER_UID),
                 "--slots", "2", *self.jailer_args),
             self.cluster.dir)
         wait_until(f"the jailer's socket of {self.name}", self.check_jailer)
-        self.resolver = Process(
-            f"{self.name}-resolver",
-            self.apart.enter(
-                "setpriv", f"--reuid={RESOLVER_UID}", f"--regid={RESOLVER_UID}", "--clear-groups",
-                "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--",
-                os.path.join(BIN, "sandboxrun-resolver"), "--jailer-socket", resolver_socket,
-                "--port", "0", "--upstream", "192.0.2.53"),
-            self.cluster.dir)
+        self.resolver = start_resolver(f"{self.name}-resolver", self.cluster.dir, resolver_socket,
+                                       network=self.apart.pid)
 
     def stop(self):
         super().stop()

@@ -8,14 +8,13 @@ import threading
 import unittest
 import urllib.error
 
-from helpers.cluster import (BIN, NAMESPACE, TERMINAL, UID, Cluster, Node, Process, free_port,
-                             http_get, jails, run_document)
+from helpers.cluster import (NAMESPACE, RESOLVER_UID, TERMINAL, UID, Cluster, Node, Process,
+                             free_port, http_get, jails, run_document, start_resolver)
 from helpers.marks import Marks, code_of
 from helpers.netns import Namespace
 from helpers.rawapi import RawApi
 from helpers.wait import wait_until
 
-RESOLVER_UID = "65533"
 RUNS = "/apis/sandboxrun.dev/v1alpha1/namespaces/default/sandboxruns"
 # Of the stream: one run each so often; every so many of them take longer.
 EVERY_S, LONG_EACH, LONG_S = 0.1, 8, 4
@@ -40,17 +39,11 @@ class Pod:
                 self.cluster.program("sandboxrun-jailer"),
                 "--socket", os.path.join(self.dir, "jailer.sock"), "--peer-uid", str(UID),
                 "--runtimes-dir", node.runtimes, "--spool-dir", node.spool, "--slots", "2",
-                "--resolver-socket", resolver_socket, "--resolver-uid", RESOLVER_UID,
+                "--resolver-socket", resolver_socket, "--resolver-uid", str(RESOLVER_UID),
                 "--memory-capacity", "2Gi"),
             self.cluster.dir)
-        self.resolver = Process(
-            f"{self.name}-resolver",
-            self.network.enter(
-                "setpriv", f"--reuid={RESOLVER_UID}", f"--regid={RESOLVER_UID}", "--clear-groups",
-                "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--",
-                os.path.join(BIN, "sandboxrun-resolver"), "--jailer-socket", resolver_socket,
-                "--port", "0", "--upstream", "192.0.2.53"),
-            self.cluster.dir)
+        self.resolver = start_resolver(f"{self.name}-resolver", self.cluster.dir, resolver_socket,
+                                       network=self.network.pid)
         self.agent = Process(
             f"{self.name}-agent",
             [self.cluster.program("sandboxrun-agent"), "--node-name", node.name,
@@ -58,7 +51,7 @@ class Pod:
              "--kubeconfig", node.kubeconfig, "--health-address", f"127.0.0.1:{self.health}",
              "--output-address", "127.0.0.1:0", "--output-host", "127.0.0.1",
              "--lease-namespace", NAMESPACE],
-            self.cluster.dir, unprivileged=True)
+            self.cluster.dir, uid=UID)
 
     def containers(self):
         return self.agent, self.resolver, self.jailer

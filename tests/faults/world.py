@@ -245,10 +245,9 @@ class World(Cluster):
         place = self.hub.places[name]
         return Process(name,
                        [*self.clocks.words(name), self.program("sandboxrun-controller"),
-                        "--kubeconfig",
-                        self.kubeconfigs[name], "--lease-namespace", NAMESPACE,
+                        "--kubeconfig", self.kubeconfigs[name], "--lease-namespace", NAMESPACE,
                         "--health-address", f"{place.address}:{HEALTH_PORT}", *TIMES, *ELECTION],
-                       self.dir, unprivileged=True, network=place.pid)
+                       self.dir, uid=UID, network=place.pid)
 
     def find(self, target):
         """The part that a fault of this target befalls now."""

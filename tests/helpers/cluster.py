@@ -17,26 +17,28 @@ import urllib.parse
 import urllib.request
 
 from helpers.controlplane import ControlPlane
-from helpers.local import BIN, ROOT, RUNTIMES
+from helpers.local import BIN, ROOT, RUNTIMES, program, unprivileged
 from helpers.manifests import NAMESPACE, wait_until_agents_are_bound
 from helpers.netns import enter
 from helpers.wait import wait_until
 
-UID = 65532
+UID, RESOLVER_UID = 65532, 65533
 TERMINAL = ("Succeeded", "Failed")
 SANDBOX_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Process:
-    """A program with its log in a file; ended by its own pid only. network: a process in whose
-    network namespace it is to be."""
+    """A program with its log in a file; ended by its own pid only.
 
-    def __init__(self, name, argv, log_dir, unprivileged=False, network=None):
+    uid: as which it runs, without any privilege.
+    network: a process in whose network namespace it is to be.
+    """
+
+    def __init__(self, name, argv, log_dir, uid=None, network=None):
         self.name = name
         self.log_path = os.path.join(log_dir, f"{name}.log")
-        if unprivileged:
-            argv = ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups",
-                    "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"] + argv
+        if uid:
+            argv = unprivileged(uid, *argv)
         if network:
             argv = enter(network, *argv)
         with open(self.log_path, "ab") as log:
@@ -73,6 +75,13 @@ def reach_by(kubeconfig, server, host, port):
     moved = urllib.parse.urlsplit(server)._replace(netloc=f"{host}:{port}").geturl()
     with open(kubeconfig, "w", encoding="utf-8") as file:
         file.write(text.replace(server, moved))
+
+
+def start_resolver(name, log_dir, jailer_socket, *args, network=None):
+    """As in the Pod of a node. Nobody answers what it asks."""
+    return Process(name, [program("sandboxrun-resolver"), "--jailer-socket", jailer_socket,
+                          "--port", "0", "--upstream", "192.0.2.53", *args],
+                   log_dir, uid=RESOLVER_UID, network=network)
 
 
 class Node:
@@ -118,7 +127,7 @@ class Node:
              "--jailer-socket", self.socket, "--spool-dir", self.spool,
              "--kubeconfig", self.kubeconfig, "--output-address", "127.0.0.1:0",
              "--output-host", "127.0.0.1", "--lease-namespace", NAMESPACE, *args],
-            self.cluster.dir, unprivileged=True, network=self.network)
+            self.cluster.dir, uid=UID, network=self.network)
 
     def start(self):
         self.start_jailer()
@@ -190,7 +199,7 @@ class Cluster:
             name,
             [self.program("sandboxrun-controller"), "--kubeconfig", self.controller_kubeconfig,
              "--lease-namespace", NAMESPACE, *args],
-            self.dir, unprivileged=True)
+            self.dir, uid=UID)
 
     def stop(self):
         for node in self.nodes:

@@ -27,6 +27,12 @@ def program(name):
     return os.path.join(BIN, name)
 
 
+def unprivileged(uid, *argv):
+    """The words that run argv as a user without any privilege, or a way to one."""
+    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--inh-caps=-all",
+            "--bounding-set=-all", "--no-new-privs", "--", *argv]
+
+
 def document(code, name="probe", **spec):
     return {"apiVersion": "sandboxrun.dev/v1alpha1", "kind": "SandboxRun",
             "metadata": {"name": name}, "spec": {"code": code, **spec}}

@@ -19,7 +19,7 @@ import weakref
 from helpers import internet as net
 from helpers import jailer_protocol as protocol
 from helpers.cgroup_tree import processes_below
-from helpers.local import RUNTIMES, document, program
+from helpers.local import RUNTIMES, document, program, unprivileged
 from helpers.netns import run_inside
 
 PARENT = "sandboxrun-egress"
@@ -43,10 +43,8 @@ class Jailer(protocol.Jailer):
 def resolver_command(internet, jailer_fd):
     """The resolver as in the Pod: its own uid, no capability, no way to another one."""
     return internet.node.enter(
-        "setpriv", f"--reuid={RESOLVER_UID}", f"--regid={RESOLVER_UID}", "--clear-groups",
-        "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--",
-        program("sandboxrun-resolver"), "--jailer-fd", str(jailer_fd), "--port", "0",
-        "--upstream", net.DNS4)  # fmt: skip
+        *unprivileged(RESOLVER_UID, program("sandboxrun-resolver"), "--jailer-fd", str(jailer_fd),
+                      "--port", "0", "--upstream", net.DNS4))  # fmt: skip
 
 
 def as_bytes(text):

@@ -15,7 +15,7 @@ import time
 import unittest
 from datetime import datetime, timezone
 
-from helpers.cluster import BIN, Cluster, Node, free_port, run_document
+from helpers.cluster import Cluster, Node, free_port, run_document, start_resolver
 from helpers.rawapi import RawApi
 from helpers.wait import wait_until
 
@@ -81,8 +81,11 @@ class KubectlCluster(Cluster):
     def start_agent(self):
         self.node.start_agent("--health-address", f"127.0.0.1:{self.agent_port}")
 
-    def resolver(self):
-        return os.path.join(BIN, "sandboxrun-resolver")
+    def start_resolver(self, name):
+        """One whose jailer isn't there; and the port of its health and metrics."""
+        port = free_port()
+        return start_resolver(name, self.dir, os.path.join(self.dir, "nobody.sock"),
+                              "--metrics-address", f"127.0.0.1:{port}"), port
 
     def kubectl_of(self, program, *args, **kwargs):
         return self.plane.kubectl(*args, program=program, **kwargs)

@@ -4,7 +4,7 @@
 import unittest
 import urllib.error
 
-from helpers.cluster import Node, Process, free_port, http_get
+from helpers.cluster import Node, free_port, http_get
 from helpers.wait import wait_until
 
 from shared import KubectlCase
@@ -69,11 +69,7 @@ class TestHealth(KubectlCase):
                       [line["msg"] for line in self.cluster.lines(node.agent)])
 
     def test_a_resolver_without_its_jailer(self):
-        port = free_port()
-        resolver = Process(
-            "resolver-h", [self.cluster.resolver(), "--port", "0", "--upstream", "127.0.0.1:9",
-                           "--jailer-socket", f"{self.cluster.dir}/nobody.sock",
-                           "--metrics-address", f"127.0.0.1:{port}"], self.cluster.dir)
+        resolver, port = self.cluster.start_resolver("resolver-h")
         self.addCleanup(resolver.stop)
         self.wait_answer(port, "/readyz", 503, "jailer")
         self.assertEqual(probe(port, "/healthz"), (200, "ok\n"))

@@ -7,7 +7,7 @@ import re
 import subprocess
 import unittest
 
-from helpers.cluster import ROOT, Process, free_port, http_get
+from helpers.cluster import ROOT, http_get
 from helpers.wait import wait_until
 
 from shared import REAL, KubectlCase
@@ -35,11 +35,7 @@ class TestMetrics(KubectlCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        port = free_port()
-        resolver = Process(
-            "resolver-m", [cls.cluster.resolver(), "--port", "0", "--upstream", "127.0.0.1:9",
-                           "--jailer-socket", f"{cls.cluster.dir}/nobody.sock",
-                           "--metrics-address", f"127.0.0.1:{port}"], cls.cluster.dir)
+        resolver, port = cls.cluster.start_resolver("resolver-m")
         cls.addClassCleanup(resolver.stop)
         ports = {"controller": cls.cluster.controller_port, "agent": cls.cluster.agent_port,
                  "resolver": port}
