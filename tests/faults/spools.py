@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sees from outside which results lie in the nodes' spools, or have lain there."""
 
-import ctypes
 import os
 import struct
+
+from helpers.libc import buffers, checked, libc
 
 IN_NONBLOCK, IN_CLOEXEC = os.O_NONBLOCK, os.O_CLOEXEC
 IN_MOVED_TO, IN_Q_OVERFLOW = 0x80, 0x4000
 EVENT = struct.Struct("=iIII")
 PREFIX = "run-"
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Spools:
@@ -18,24 +17,18 @@ class Spools:
 
     def __init__(self):
         self.results = set()
-        self.fd = _libc.inotify_init1(IN_NONBLOCK | IN_CLOEXEC)
-        if self.fd < 0:
-            raise OSError(ctypes.get_errno(), "inotify_init1")
+        self.fd = checked(libc.inotify_init1(IN_NONBLOCK | IN_CLOEXEC), "inotify_init1")
 
     def close(self):
         os.close(self.fd)
 
     def watch(self, directory):
-        if _libc.inotify_add_watch(self.fd, os.fsencode(directory), IN_MOVED_TO) < 0:
-            raise OSError(ctypes.get_errno(), "inotify_add_watch", directory)
+        checked(libc.inotify_add_watch(self.fd, os.fsencode(directory), IN_MOVED_TO),
+                "inotify_add_watch")
 
     def take(self):
         """Takes the events that have come."""
-        while True:
-            try:
-                events = os.read(self.fd, 65536)
-            except BlockingIOError:
-                return
+        for events in buffers(self.fd):
             while events:
                 _, mask, _, length = EVENT.unpack_from(events)
                 name = events[EVENT.size:EVENT.size + length].rstrip(b"\0").decode()

@@ -25,6 +25,8 @@ import time
 import uuid
 import weakref
 
+from helpers.libc import checked, libc
+
 HELLO, CREATE, CREATED, START, REFUSED, KILL, FINISHED = range(1, 8)
 CHECK, NOTICE, POOL = 9, 11, 13
 NAMES = dict(enumerate("HELLO CREATE CREATED START REFUSED KILL FINISHED".split(), 1))
@@ -278,8 +280,7 @@ def set_timer(fd, seconds):
         _fields_ = [(name, ctypes.c_long) for name in ("every_s", "every_ns", "in_s", "in_ns")]
 
     spec = Spec(0, 0, int(seconds), int(seconds % 1 * 1e9))
-    if ctypes.CDLL(None, use_errno=True).timerfd_settime(fd, 0, ctypes.byref(spec), None) < 0:
-        raise OSError(ctypes.get_errno(), "timerfd_settime")
+    checked(libc.timerfd_settime(fd, 0, ctypes.byref(spec), None), "timerfd_settime")
 
 
 class Streams:

@@ -14,7 +14,8 @@ import shutil
 import struct
 import subprocess
 
-from helpers.cluster import RUNTIMES
+from helpers.libc import buffers, checked, libc
+from helpers.local import RUNTIMES
 
 RUNTIME = "python3.12"
 INSIDE = "/marks"
@@ -24,15 +25,6 @@ FAN_MARK_ADD = 0x1
 FAN_ACCESS, FAN_Q_OVERFLOW, FAN_EVENT_ON_CHILD = 0x1, 0x4000, 0x08000000
 AT_FDCWD = -100
 EVENT = struct.Struct("=IBBHQii")
-
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-def _check(result, call):
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), call)
-    return result
 
 
 def code_of(mark):
@@ -55,9 +47,9 @@ class Marks:
         self.dir = os.path.join(directory, RUNTIME, INSIDE.strip("/"))
         os.mkdir(self.dir, 0o755)
         self.read = collections.defaultdict(list)
-        self.fd = _check(_libc.fanotify_init(FAN_CLOEXEC | FAN_NONBLOCK | FAN_UNLIMITED_QUEUE,
+        self.fd = checked(libc.fanotify_init(FAN_CLOEXEC | FAN_NONBLOCK | FAN_UNLIMITED_QUEUE,
                                              os.O_RDONLY | os.O_CLOEXEC), "fanotify_init")
-        _check(_libc.fanotify_mark(self.fd, FAN_MARK_ADD,
+        checked(libc.fanotify_mark(self.fd, FAN_MARK_ADD,
                                    ctypes.c_uint64(FAN_ACCESS | FAN_EVENT_ON_CHILD), AT_FDCWD,
                                    os.fsencode(self.dir)), "fanotify_mark")
 
@@ -77,11 +69,7 @@ class Marks:
 
     def take(self):
         """Takes the events that have come."""
-        while True:
-            try:
-                events = os.read(self.fd, 65536)
-            except BlockingIOError:
-                return
+        for events in buffers(self.fd):
             while events:
                 length, _, _, _, mask, fd, pid = EVENT.unpack_from(events)
                 events = events[length:]

@@ -4,34 +4,27 @@
 Nothing is made in the machine's own namespace: interfaces are made in the namespaces themselves.
 """
 
-import ctypes
 import os
 import subprocess
+
+from helpers.libc import checked, libc
 
 CLONE_NEWNET = 0x40000000
 PR_SET_PDEATHSIG, SIGKILL = 1, 9
 
-_libc = ctypes.CDLL(None, use_errno=True)
-
 
 def die_with_parent():
-    _libc.prctl(PR_SET_PDEATHSIG, SIGKILL)
-
-
-def _check(result, call):
-    if result != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), call)
+    libc.prctl(PR_SET_PDEATHSIG, SIGKILL)
 
 
 def new_network():
     """The calling thread gets a network namespace of its own."""
-    _check(_libc.unshare(CLONE_NEWNET), "unshare")
+    checked(libc.unshare(CLONE_NEWNET), "unshare")
 
 
 def join_network(fd):
     """The calling thread goes to a network namespace."""
-    _check(_libc.setns(fd, CLONE_NEWNET), "setns")
+    checked(libc.setns(fd, CLONE_NEWNET), "setns")
 
 
 def _enter_new():
