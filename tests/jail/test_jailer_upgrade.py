@@ -16,7 +16,7 @@ from helpers.wait import wait_until
 
 PARENT = "sandboxrun-upgrade"
 # Other jailers of this machine have other parents, and so must have other uids.
-OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100200000")
+OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2101100000")
 
 
 class Run:

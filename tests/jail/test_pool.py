@@ -21,7 +21,7 @@ from helpers.wait import wait_until
 
 PARENT = "sandboxrun-pool"
 # Other jailers of this machine have other parents, and so must have other uids.
-OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100700000")
+OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100800000")
 MIB = 1 << 20
 
 # What a program sees of where it is, and what of that differs from run to run anyway.
