@@ -215,13 +215,6 @@ layer_kubectl() {
     layer_other kubectl
 }
 
-# The lock goes with the layer, which is executed in place of this shell.
-wait_in_line() {
-    exec 7>build/test-logs/line.lock
-    flock 7
-    [ ! -e build/test-logs/line.stop ] || exit 1
-}
-
 declare -A beside_pids
 beside_started=
 
@@ -229,14 +222,15 @@ start_beside() {
     local layer
     [ -z "$beside_started" ] || return
     beside_started=yes
-    rm -f build/test-logs/line.stop
     ! wants kubectl || start_old_kubectl
     for layer in "${beside[@]}"; do
         if wants "$layer"; then
             (
                 # The machines keep time; the analysers have all the time there is.
                 [ "$layer" != lint ] || renice -n 19 "$BASHPID" >/dev/null
-                case " ${in_line[*]} " in *" $layer "*) wait_in_line ;; esac
+                case " ${in_line[*]} " in
+                *" $layer "*) export SANDBOXRUN_TEST_LINE=$root/build/test-logs/line.lock ;;
+                esac
                 layer_command "$layer"
             ) >"build/test-logs/$layer-beside.log" 2>&1 &
             beside_pids[$layer]=$!
@@ -248,7 +242,6 @@ start_beside() {
 # background ignores the one signal, of Python the other would leave machines behind.
 end_beside() {
     local layer
-    : >build/test-logs/line.stop
     [ -z "$old_kubectl_pid" ] || kill -TERM "$old_kubectl_pid" 2>/dev/null
     for layer in "${!beside_pids[@]}"; do
         case "$layer" in

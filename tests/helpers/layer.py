@@ -5,8 +5,11 @@ PATTERN (as in `python3 -m unittest -k`) picks tests by name. The last line of o
 `LAYER: N passed, N failed, N skipped`, which hack/test.sh reads. The exit status is 0 if nothing
 failed; with CI=true only if nothing was skipped either. A layer may have a line of its own before
 the last: a suite of its sets `last_words` of the result that it is run with.
+
+SANDBOXRUN_TEST_LINE is a file that all layers lock which run one after the other.
 """
 
+import fcntl
 import os
 import pathlib
 import signal
@@ -39,6 +42,12 @@ class LayerResult(unittest.TextTestResult):
         return len(self.failures) + len(self.errors) + len(self.unexpectedSuccesses)
 
 
+def wait_in_line():
+    """Until the layers before this one have ended; those behind it wait until this process has."""
+    if path := os.environ.pop("SANDBOXRUN_TEST_LINE", None):
+        fcntl.flock(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX)
+
+
 def main(argv):
     if len(argv) < 2 or argv[1].startswith("-"):
         print(__doc__.strip(), file=sys.stderr)
@@ -54,6 +63,8 @@ def main(argv):
     # So does nohup; a handler stays with this process, and what it starts has the default.
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
+
+    wait_in_line()  # interrupted it ends, as a test does
 
     # Tests say `from helpers import ...`.
     sys.path[0] = str(TESTS)
