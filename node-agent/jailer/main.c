@@ -206,14 +206,16 @@ static void on_pools_changed(void *arg)
     server_say_pools(&program->server);
 }
 
-/* What waits takes its places and memory from the node: a small one has fewer. */
+/* What waits takes its places, uids and memory from the node: a small one has fewer. */
 static void plan_pools(struct program *program)
 {
     struct jailer *jailer = &program->jailer;
     const struct options *options = &program->options;
     uint64_t runtimes = jailer->runtimes.count > 0 ? jailer->runtimes.count : 1;
     uint64_t room = jailer->memory_capacity_bytes / MAX_POOL_SHARE / POOL_MEMORY_BYTES / runtimes;
-    uint64_t places = (MAX_SANDBOXES - options->max_runs) / runtimes;
+    uint64_t uids = options->uid_count / MAX_UID_PARTS;
+    uint64_t most = uids < MAX_SANDBOXES ? uids : MAX_SANDBOXES;
+    uint64_t places = most > options->max_runs ? (most - options->max_runs) / runtimes : 0;
     uint64_t max = options->pool_max;
     max = max < room ? max : room;
     max = max < places ? max : places;
@@ -221,7 +223,8 @@ static void plan_pools(struct program *program)
         log_event(LOG_LEVEL_WARN, "fewer sandboxes can be made ahead than asked for",
                   LOG_NUMBER("pool_max", options->pool_max), LOG_NUMBER("possible", (long long)max),
                   LOG_NUMBER("memory_bytes", (long long)jailer->memory_capacity_bytes),
-                  LOG_NUMBER("max_runs", options->max_runs));
+                  LOG_NUMBER("max_runs", options->max_runs),
+                  LOG_NUMBER("uid_count", options->uid_count));
     uint32_t min = options->pool_min < max ? options->pool_min : (uint32_t)max;
     pools_init(&jailer->pools, jailer, min, (uint32_t)max, on_pools_changed, program);
     jailer->memory_capacity_bytes -= pools_max(&jailer->pools) * POOL_MEMORY_BYTES;

@@ -121,7 +121,7 @@ WRONG_VALUES = [
     (["--set", "nodeAgent.stateDir=relative/path"], "stateDir"),
     (["--set", "nodeAgent.stateDir=/var/../etc"], "stateDir"),
     (["--set", "nodeAgent.stateDir=/"], "stateDir"),
-    (["--set", "nodeAgent.jailer.maxRuns=65,nodeAgent.jailer.uidCount=4096"], "4160 in all"),
+    (["--set", "nodeAgent.jailer.maxRuns=65,nodeAgent.jailer.uidCount=8319"], "8320 in all"),
     (["--set", "controller.logLevel=loud"], "logLevel"),
     (["--set", "controller.ttlSecondsAfterFinished=-1"], "ttlSecondsAfterFinished"),
     (["--set", "controller.replicas=0"], "replicas"),

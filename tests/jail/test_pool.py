@@ -67,8 +67,9 @@ def kinds_of_descriptors(jailer):
 class Pool:
     """A jailer with a pool, and what it has said of that."""
 
-    def __init__(self, least, most, **kinds):
-        self.jailer = new_jailer("--pool-min", str(least), "--pool-max", str(most), **kinds)
+    def __init__(self, least, most, *options, **kinds):
+        self.jailer = new_jailer("--pool-min", str(least), "--pool-max", str(most), *options,
+                                 **kinds)
         self.said = {}
 
     def __enter__(self):
@@ -163,6 +164,13 @@ class TestTaking(unittest.TestCase):
             self.assertEqual(said["hits"] + said["misses"], 6)
             self.assertGreaterEqual(said["made"], 3)
             self.assertGreater(said["made_us"], 0)
+
+    def test_where_uids_are_few_fewer_wait(self):
+        with new_jailer() as jailer:
+            runtimes = len(jailer.hello["runtimes"])
+        with Pool(2, 4, "--max-runs", "3", "--uid-count", str(128 * (3 + runtimes))) as pool:
+            pool.wait(lambda said: (said["waiting"], said["size"]) == (1, 1))
+            self.assertIn("fewer sandboxes can be made ahead", pool.jailer.log_text())
 
     def test_only_snippet_has_one(self):
         with Pool(1, 1) as pool:
