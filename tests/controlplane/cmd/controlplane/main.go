@@ -8,8 +8,8 @@
 //   - etcd, embedded, on a Unix socket in a directory for its owner only: nobody else on the
 //     machine reaches the data past the API server. With --etcd it is another process's, and this
 //     one outlives its end;
-//   - kube-apiserver, on 127.0.0.1 (with --address on every address) with TLS, RBAC, service account tokens and the default
-//     admission plugins;
+//   - kube-apiserver, on 127.0.0.1 (with --address on every address) with TLS, RBAC, service
+//     account tokens and the default admission plugins;
 //   - the controllers of kube-controller-manager without which an API server alone behaves
 //     unlike a cluster: aggregation of ClusterRoles, deletion of namespaces, garbage collection by
 //     owner, default service accounts and the root CA's ConfigMap. There is no kubelet and no

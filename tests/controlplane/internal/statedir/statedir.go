@@ -82,8 +82,8 @@ func (d Dir) Lock() (*os.File, error) {
 	return file, nil
 }
 
-// Listen binds the port asked for at an IPv4 address, or the port of the last start, or else a free one, and
-// remembers it: kubeconfigs stay valid over a restart.
+// Listen binds, at an IPv4 address, the port asked for, or the port of the last start, or else a
+// free one, and remembers it: kubeconfigs stay valid over a restart.
 func (d Dir) Listen(host string, port int) (net.Listener, int, error) {
 	remembered := port == 0
 	if remembered {
