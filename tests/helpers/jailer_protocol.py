@@ -26,6 +26,7 @@ import uuid
 import weakref
 
 from helpers.libc import checked, libc
+from helpers.local import EMULATED
 
 HELLO, CREATE, CREATED, START, REFUSED, KILL, FINISHED = range(1, 8)
 CHECK, NOTICE, POOL = 9, 11, 13
@@ -42,7 +43,7 @@ SNIPPET, TOOL_CALL = 0, 1
 MAX_MESSAGE = 4096
 START_WITHIN_SECONDS = 10
 # Of a run that says nothing else: what is usual, or the most where the machine is emulated.
-TIMEOUT_MS = 60_000 if os.environ.get("SANDBOXRUN_EMULATED") == "1" else 20_000
+TIMEOUT_MS = 60_000 if EMULATED else 20_000
 MIB = 1 << 20
 
 # Each profile with its own memory and processor, as the arguments of Connection.create().
