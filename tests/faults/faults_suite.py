@@ -16,8 +16,8 @@ import time
 import unittest
 
 import plan
-from helpers import controlplane
 from helpers.cgroup_tree import parent_is_gone
+from helpers.controlplane import what_is_missing
 from helpers.local import FULL
 from helpers.steps import Step
 from helpers.wait import wait_until
@@ -149,10 +149,7 @@ class FaultsSuite(unittest.TestSuite):
         return len(self.rounds)
 
     def run(self, result, debug=False):
-        missing = [one for one in ("controlplane", "kubectl")
-                   if not os.access(os.path.join(controlplane.BIN, one), os.X_OK)]
-        why = ("root to make jails" if os.geteuid() != 0 else
-               f"{' and '.join(missing)}: run {controlplane.BUILD}" if missing else None)
+        why = "root to make jails" if os.geteuid() != 0 else what_is_missing()
         if why:
             Step("faults", lambda test: test.skipTest(f"needs {why}")).run(result)
             return result

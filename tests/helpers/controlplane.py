@@ -31,6 +31,13 @@ class ControlPlaneError(Exception):
     """Something of the control plane failed; the text says what, with the end of its log."""
 
 
+def what_is_missing():
+    """Those of the programs that aren't built, and what to do; None if all are there."""
+    missing = [name for name in ("controlplane", "kubectl")
+               if not os.access(os.path.join(BIN, name), os.X_OK)]
+    return f"{' and '.join(missing)}: run {BUILD}" if missing else None
+
+
 class Server:
     """A server of the control plane with a directory; it says when it is ready.
 
@@ -50,9 +57,8 @@ class Server:
         """Returns when the server is ready; what it has to say then."""
         if self.running():
             raise ControlPlaneError(f"{self.name} in {self.dir} is running already")
-        for name in ("controlplane", "kubectl"):
-            if not os.access(self.program(name), os.X_OK):
-                raise ControlPlaneError(f"{self.program(name)} is missing: run {BUILD}")
+        if missing := what_is_missing():
+            raise ControlPlaneError(f"{self.name} needs {missing}")
         reader, writer = os.pipe()
         try:
             with open(self.log_path, "ab") as log:

@@ -16,7 +16,7 @@ import census
 import cluster_part
 import parts
 from flights import Tally
-from helpers import controlplane
+from helpers.controlplane import what_is_missing
 from helpers.local import FULL
 from helpers.steps import Step
 
@@ -72,11 +72,8 @@ class SoakSuite(unittest.TestSuite):
 
     def cluster(self, result):
         name = "a node whose parts are killed"
-        missing = [one for one in ("controlplane", "kubectl")
-                   if not os.access(os.path.join(controlplane.BIN, one), os.X_OK)]
-        if missing:
-            Step(name, lambda test: test.skipTest(f"needs {' and '.join(missing)}: run "
-                                                  f"{controlplane.BUILD}")).run(result)
+        if missing := what_is_missing():
+            Step(name, lambda test: test.skipTest(f"needs {missing}")).run(result)
             return
         left = max(self.runs - self.tally.runs, 20)
         self.step(name, result, lambda: cluster_part.run(self.soak, left))
