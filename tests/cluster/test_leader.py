@@ -13,7 +13,7 @@ import time
 import unittest
 
 from helpers.cable import Cable
-from helpers.cluster import NAMESPACE, UID, Cluster, free_port, http_get, run_document
+from helpers.cluster import NAMESPACE, UID, Cluster, free_port, http_get, metric, run_document
 from helpers.controlplane import ControlPlane
 from helpers.played_node import LEASES, PlayedNode
 from helpers.rawapi import RawApi
@@ -62,10 +62,7 @@ class Controller:
         return self.get("/readyz")[0] == 200
 
     def metric(self, name):
-        for line in self.get("/metrics")[1].splitlines():
-            if line.startswith(f"{name} "):
-                return float(line.split()[-1])
-        return None
+        return metric(self.get("/metrics")[1], name)
 
     def leads(self):
         return self.metric("sandboxrun_controller_leader") == 1

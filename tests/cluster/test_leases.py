@@ -12,7 +12,7 @@ import time
 import unittest
 
 from helpers.cabled_node import CabledNode
-from helpers.cluster import NAMESPACE, Cluster, free_port, http_get, run_document
+from helpers.cluster import NAMESPACE, Cluster, free_port, http_get, metric, run_document
 from helpers.wait import wait_until
 
 TIMES = ("--lease-duration", "3s", "--lease-renew-interval", "1s")
@@ -39,9 +39,7 @@ class LeaseNode(CabledNode):
         super().start_agent(*TIMES, "--health-address", f"127.0.0.1:{self.health}", *args)
 
     def metric(self, name):
-        text = http_get(f"http://127.0.0.1:{self.health}/metrics")[1]
-        return next(float(line.split()[-1]) for line in text.splitlines()
-                    if line.split()[0] == name)
+        return metric(http_get(f"http://127.0.0.1:{self.health}/metrics")[1], name)
 
 
 class TestLeases(unittest.TestCase):

@@ -7,7 +7,7 @@ is given. No sandbox is made.
 
 import unittest
 
-from helpers.cluster import Cluster, free_port, http_get, run_document
+from helpers.cluster import Cluster, free_port, http_get, metric, run_document
 from helpers.played_node import PlayedNode, now
 from helpers.rawapi import RawApi
 from helpers.wait import wait_until
@@ -89,10 +89,8 @@ class QueueCase(unittest.TestCase):
         items = self.api.get(f"/apis/events.k8s.io/v1/namespaces/{namespace}/events").body["items"]
         return [item for item in items if item["regarding"]["name"] == name]
 
-    def metric(self, line):
-        text = http_get(f"http://127.0.0.1:{self.health}/metrics")[1]
-        return next((float(row.split()[-1]) for row in text.splitlines()
-                     if row.startswith(line + " ")), None)
+    def metric(self, name):
+        return metric(http_get(f"http://127.0.0.1:{self.health}/metrics")[1], name)
 
 
 class TestWaiting(QueueCase):

@@ -14,7 +14,8 @@ import tempfile
 import threading
 import time
 
-from helpers.cluster import NAMESPACE, RUNTIMES, UID, Cluster, Node, Process, http_get, reach_by
+from helpers.cluster import (NAMESPACE, RUNTIMES, UID, Cluster, Node, Process, http_get, metric,
+                             reach_by)
 from helpers.controlplane import ControlPlane, Etcd
 from helpers.rawapi import RawApi
 from helpers.marks import Marks
@@ -175,9 +176,8 @@ class FaultNode(Node):
     def too_late(self):
         """How many results this agent has found to be too late; None if it doesn't say."""
         with contextlib.suppress(OSError, http.client.HTTPException):
-            for line in http_get(f"http://{self.health}/metrics", timeout=1)[1].splitlines():
-                if line.startswith("sandboxrun_agent_results_too_late_total "):
-                    return float(line.split()[-1])
+            return metric(http_get(f"http://{self.health}/metrics", timeout=1)[1],
+                          "sandboxrun_agent_results_too_late_total")
         return None
 
 
@@ -262,7 +262,7 @@ class World(Cluster):
         address = self.hub.places[name].address
         with contextlib.suppress(OSError, http.client.HTTPException):
             text = http_get(f"http://{address}:{HEALTH_PORT}/metrics", timeout=0.3)[1]
-            return "\nsandboxrun_controller_leader 1\n" in text
+            return metric(text, "sandboxrun_controller_leader") == 1
         return False
 
     def all_alive(self):

@@ -268,3 +268,10 @@ def free_port():
 def http_get(url, timeout=5):
     with urllib.request.urlopen(url, timeout=timeout) as answer:
         return answer.status, answer.read().decode()
+
+
+def metric(text, name):
+    """The value of a metric, whose name may have labels, in what a program serves at /metrics; None
+    if it isn't there."""
+    return next((float(line.split()[-1]) for line in text.splitlines()
+                 if line.startswith(f"{name} ")), None)
