@@ -14,7 +14,6 @@ import unittest
 
 from helpers.cable import Cable
 from helpers.cluster import NAMESPACE, UID, Cluster, free_port, http_get, metric, run_document
-from helpers.controlplane import ControlPlane
 from helpers.played_node import LEASES, PlayedNode
 from helpers.rawapi import RawApi
 from helpers.wait import wait_until
@@ -92,9 +91,8 @@ class Controller:
 class TestLeader(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster()
+        cls.cluster = Cluster(audit=True)
         cls.addClassCleanup(lambda: cls.cluster.stop())
-        cls.cluster.plane = ControlPlane(os.path.join(cls.cluster.dir, "plane"), audit=True)
         cls.cluster.start(nodes=())
         cls.cluster.controller.stop()
         cls.api = RawApi(cls.cluster.plane)

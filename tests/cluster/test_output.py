@@ -65,8 +65,7 @@ class Output:
 class OutputCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster()
-        cls.cluster.plane.args[0] = "--audit=true"
+        cls.cluster = Cluster(audit=True)
         cls.addClassCleanup(lambda: cls.cluster.stop())
         cls.cluster.start(nodes=("node-a",))
         cls.node, = cls.cluster.nodes

@@ -155,14 +155,16 @@ class Node:
 
 
 class Cluster:
-    def __init__(self):
+    """audit: keep a record of every request, for plane.audit_events()."""
+
+    def __init__(self, audit=False):
         self.dir = tempfile.mkdtemp(prefix="sandboxrun-cluster-")
         os.chmod(self.dir, 0o755)
         self.bin = os.path.join(self.dir, "bin")
         os.mkdir(self.bin)
         for program in ("sandboxrun-controller", "sandboxrun-agent", "sandboxrun-jailer"):
             shutil.copy(os.path.join(BIN, program), self.bin)
-        self.plane = ControlPlane(os.path.join(self.dir, "plane"))
+        self.plane = ControlPlane(os.path.join(self.dir, "plane"), audit=audit)
         self.controller = None
         self.controller_kubeconfig = os.path.join(self.dir, "controller.kubeconfig")
         self.nodes = []
