@@ -12,8 +12,8 @@ layers_all=(jail escape egress soak unit fuzz client runtime resolver cpython co
 # that only compute run beside all others, which mostly wait, and are told at the end. So do, one
 # after the other, those that wait and share nothing with the rest.
 alone=(jail escape egress soak)
-beside=(vm lint client controlplane chart rbac faults)
 in_line=(client controlplane chart rbac faults)
+beside=(vm lint "${in_line[@]}")
 
 usage() {
     cat <<TXT
