@@ -5,8 +5,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -90,37 +88,6 @@ int64_t kube_client_server_time_us(const struct kube_client *client)
     return wrap_wall() - wall_ahead_us;
 }
 
-struct loop *kube_client_loop(struct kube_client *client)
-{
-    return client->loop;
-}
-
-int kube_client_send(struct kube_client *client, const struct kube_request *request,
-                     kube_response_fn fn, void *arg, struct kube_call **ret_call, struct error *err)
-{
-    assert_true(client->count < MAX_CALLS);
-    if (client->send_error)
-        return error_set(err, client->send_error, "not sent");
-    struct kube_call *call = &client->calls[client->count++];
-    (void)snprintf(call->method, sizeof(call->method), "%s", request->method);
-    (void)snprintf(call->path, sizeof(call->path), "%s", request->path);
-    call->body = strndup(request->body ? request->body : "", request->body_len);
-    call->not_after_ns = request->not_after_ns;
-    call->fn = fn;
-    call->arg = arg;
-    if (ret_call)
-        *ret_call = call;
-    return 0;
-}
-
-void kube_call_cancel(struct kube_call *call)
-{
-    if (!call)
-        return;
-    assert_non_null(call->fn);
-    call->fn = NULL;
-}
-
 /* The tests' means. */
 
 static void stop(void *arg)
@@ -183,10 +150,7 @@ int teardown(void **state)
     struct world *world = *state;
     controller_free(world->controller);
     assert_int_equal(reflectors_alive, 0);
-    for (unsigned int i = 0; i < world->client.count; i++) {
-        assert_null(world->client.calls[i].fn);
-        free(world->client.calls[i].body);
-    }
+    fake_client_done(&world->client);
     loop_timer_free(world->stop_timer);
     loop_free(world->client.loop);
     return 0;
@@ -233,26 +197,7 @@ void watch_agent(const char *instance, unsigned int runs)
 
 struct kube_call *last_call(struct world *world)
 {
-    assert_true(world->client.count > 0);
-    return &world->client.calls[world->client.count - 1];
-}
-
-void answer_with(struct kube_call *call, int status, const char *body)
-{
-    struct kube_response response = {.status = status, .body = body, .body_len = strlen(body)};
-    if (status < 200 || status > 299)
-        (void)error_set(&response.error, EIO, "the answer was %d", status);
-    kube_response_fn fn = call->fn;
-    call->fn = NULL;
-    if (fn)
-        fn(&response, call->arg);
-    else
-        fail_msg("%s %s was answered before", call->method, call->path);
-}
-
-void answer(struct kube_call *call, int status)
-{
-    answer_with(call, status, "{}");
+    return fake_client_last(&world->client);
 }
 
 /* Lets time pass in steps that are none too long, with a plan at each. */

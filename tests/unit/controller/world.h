@@ -4,34 +4,17 @@
 #include "common/kube/reflector.h"
 #include "common/loop.h"
 #include "controller/controller.h"
+#include "tests/unit/kube/fake_client.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The controller with a client and watches made here: what it sends is kept, and what it hears is
- * said by the tests. */
-
-#define MAX_CALLS 256
+/* The controller with a client and watches made here: what it sends is kept (fake_client.h), and
+ * what it hears is said by the tests. */
 
 /* Of the leases; as short as the tests want it; the options don't allow it. */
 #define RENEW_MS    500
 #define DURATION_MS 3000
-
-struct kube_call {
-    char method[8];
-    char path[256];
-    char *body;
-    uint64_t not_after_ns;
-    kube_response_fn fn;
-    void *arg;
-};
-
-struct kube_client {
-    struct loop *loop;
-    struct kube_call calls[MAX_CALLS]; /* all that were ever sent */
-    unsigned int count;
-    int send_error;
-};
 
 struct reflector {
     struct reflector_handlers handlers;
@@ -73,7 +56,5 @@ void sync_all(void);
 void watch_run(const char *name, const char *version, const char *spec, const char *status);
 void watch_agent(const char *instance, unsigned int runs);
 
-/* The call that was sent last, and what comes of one. */
+/* The call that was sent last. */
 struct kube_call *last_call(struct world *world);
-void answer_with(struct kube_call *call, int status, const char *body);
-void answer(struct kube_call *call, int status);

@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -16,24 +15,10 @@
 #include "common/cleanup.h"
 #include "common/json.h"
 #include "common/kube/limits.h"
+#include "tests/unit/kube/fake_client.h"
 
-#define MAX_CALLS 2048
 #define SECOND_NS UINT64_C(1000000000)
 #define TIME_US   1795990634000000
-
-struct kube_call {
-    char method[8];
-    char path[512];
-    char *body;
-    kube_response_fn fn; /* NULL: answered or cancelled */
-    void *arg;
-};
-
-struct kube_client {
-    struct kube_call calls[MAX_CALLS];
-    unsigned int count;
-    int send_error;
-};
 
 static uint64_t now_ns;
 
@@ -49,28 +34,6 @@ uint64_t wrap_clock(void)
 int64_t wrap_wall(void)
 {
     return TIME_US + (int64_t)(now_ns / 1000);
-}
-
-int kube_client_send(struct kube_client *client, const struct kube_request *request,
-                     kube_response_fn fn, void *arg, struct kube_call **ret_call, struct error *err)
-{
-    assert_true(client->count < MAX_CALLS);
-    if (client->send_error)
-        return error_set(err, client->send_error, "not sent");
-    struct kube_call *call = &client->calls[client->count++];
-    (void)snprintf(call->method, sizeof(call->method), "%s", request->method);
-    (void)snprintf(call->path, sizeof(call->path), "%s", request->path);
-    call->body = strndup(request->body, request->body_len);
-    call->fn = fn;
-    call->arg = arg;
-    *ret_call = call;
-    return 0;
-}
-
-void kube_call_cancel(struct kube_call *call)
-{
-    if (call)
-        call->fn = NULL;
 }
 
 struct world {
@@ -94,10 +57,7 @@ static int teardown(void **state)
 {
     struct world *world = *state;
     event_recorder_free(world->recorder);
-    for (unsigned int i = 0; i < world->client.count; i++) {
-        assert_null(world->client.calls[i].fn);
-        free(world->client.calls[i].body);
-    }
+    fake_client_done(&world->client);
     return 0;
 }
 
@@ -118,21 +78,7 @@ static int tell(struct world *world, const char *name, const char *reason)
 
 static struct kube_call *last(struct world *world)
 {
-    assert_true(world->client.count > 0);
-    return &world->client.calls[world->client.count - 1];
-}
-
-static void answer(struct kube_call *call, int status)
-{
-    struct kube_response response = {.status = status, .body = "{}", .body_len = 2};
-    kube_response_fn fn = call->fn;
-    if (status != 200)
-        (void)error_set(&response.error, EIO, "the answer was %d", status);
-    call->fn = NULL;
-    if (fn)
-        fn(&response, call->arg);
-    else
-        fail_msg("%s %s was answered before", call->method, call->path);
+    return fake_client_last(&world->client);
 }
 
 static void check_count(const struct kube_call *call, int64_t count)
