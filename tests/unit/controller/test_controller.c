@@ -36,15 +36,11 @@ static void check_event(const struct kube_call *call, const char *reason, const 
     assert_non_null(strstr(json_get_string(tree, "note"), note));
 }
 
-/* 750 ms of starts, 5 s for their end, 1 s of timeout. */
-#define LOST_MS 6750
-
 static void assign(struct world *world)
 {
     sync_all();
     watch_agent("i", 5);
-    watch_run("r", "7", ",'timeoutSeconds':1",
-              "'phase':'Running','nodeName':'n','agentInstance':'i','sandboxID':'s'");
+    watch_short_run();
     turn(world);
     assert_int_equal(world->client.count, 0);
 }
@@ -341,11 +337,6 @@ static void test_cordon(void **state)
     turn(world);
     assert_int_equal(world->client.count, 1);
     answer(last_call(world), 200);
-}
-
-static void ended(void *arg)
-{
-    *(bool *)arg = true;
 }
 
 /* Alone it has nobody to hand over to, and takes no part in any election. */

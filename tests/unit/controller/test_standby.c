@@ -17,9 +17,6 @@
 #include "objects.h"
 #include "world.h"
 
-/* 750 ms of starts, 5 s for their end, 1 s of timeout. */
-#define LOST_MS 6750
-
 struct leader {
     struct leader_options options;
     bool joined;
@@ -152,8 +149,7 @@ static void test_a_lost_node_is_counted_from_the_take_over(void **state)
     struct world *world = *state;
     sync_all();
     watch_agent("i", 5);
-    watch_run("r", "7", ",'timeoutSeconds':1",
-              "'phase':'Running','nodeName':'n','agentInstance':'i','sandboxID':'s'");
+    watch_short_run();
     watch_run("waits", "7", "", "");
     pass(world, 3 * LOST_MS);
     lead();
@@ -171,11 +167,6 @@ static void test_a_lost_node_is_counted_from_the_take_over(void **state)
     assert_int_equal(world->client.count, 3);
     assert_string_equal(last_call(world)->method, "GET");
     answer(last_call(world), 404);
-}
-
-static void ended(void *arg)
-{
-    *(bool *)arg = true;
 }
 
 static void test_the_end_gives_the_leadership_back(void **state)

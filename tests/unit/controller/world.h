@@ -16,6 +16,10 @@
 #define RENEW_MS    500
 #define DURATION_MS 3000
 
+/* For so long the node of watch_short_run() is silent when the run is given up: 750 ms of starts,
+ * 5 s for their end, 1 s of timeout. */
+#define LOST_MS 6750
+
 struct reflector {
     struct reflector_handlers handlers;
     void *arg;
@@ -54,7 +58,12 @@ void pass(struct world *world, unsigned int ms);
 void upsert(unsigned int collection, cJSON *object);
 void sync_all(void);
 void watch_run(const char *name, const char *version, const char *spec, const char *status);
+/* Version 7 of r, which is running on n for a second at most. */
+void watch_short_run(void);
 void watch_agent(const char *instance, unsigned int runs);
 
 /* The call that was sent last. */
 struct kube_call *last_call(struct world *world);
+
+/* For controller_end(): sets the bool that arg is. */
+void ended(void *arg);
