@@ -11,31 +11,10 @@
 #include "common/cleanup.h"
 #include "common/kube/client.h"
 #include "objects.h"
+#include "plan_world.h"
 
 #define PATH "/apis/sandboxrun.dev/v1alpha1/namespaces/team-a/sandboxruns/r.1"
 #define TIME "2026-11-29T22:17:15.000000Z"
-
-struct world {
-    struct nodes nodes;
-    struct runs runs;
-};
-
-static int setup(void **state)
-{
-    static struct world world;
-    world.nodes = (struct nodes){0};
-    runs_init(&world.runs, &world.nodes);
-    *state = &world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-    runs_done(&world->runs);
-    nodes_done(&world->nodes);
-    return 0;
-}
 
 static void check(const struct action *action, const char *sandbox_id, const char *method,
                   const char *path, const char *type, const char *body)
@@ -56,16 +35,16 @@ static void check(const struct action *action, const char *sandbox_id, const cha
     write_request_done(&request);
 }
 
-static struct run_digest *put(struct world *world, const char *status)
+static struct run_digest *put_status(struct world *world, const char *status)
 {
-    return put_run(&world->runs, "team-a", "r.1", "41\\\"", "", status, CREATED_US);
+    return put(world, "team-a", "r.1", "41\\\"", "", status);
 }
 
 static void test_assign(void **state)
 {
     struct world *world = *state;
     const struct action action = {.kind = ACTION_ASSIGN,
-                                  .run = put(world, ""),
+                                  .run = put_status(world, ""),
                                   .node = put_agent(&world->nodes, "n", "i", 1, "1Gi", "1")};
     check(&action, "0123-4567", "PATCH", PATH "/status", "application/merge-patch+json",
           "{'metadata':{'resourceVersion':'41\\''},'status':{'phase':'Scheduled',"
@@ -80,7 +59,7 @@ static void test_fail(void **state)
 {
     struct world *world = *state;
     struct action action = {.kind = ACTION_FAIL,
-                            .run = put(world, ""),
+                            .run = put_status(world, ""),
                             .reason = RUN_REASON_QUEUE_TIMEOUT,
                             .message = "no room"};
     check(&action, NULL, "PATCH", PATH "/status", "application/merge-patch+json",
@@ -98,7 +77,8 @@ static void test_fail_assigned(void **state)
     struct world *world = *state;
     struct action action = {
         .kind = ACTION_FAIL,
-        .run = put(world, "'phase':'Running','nodeName':'n','agentInstance':'i','sandboxID':'s',"
+        .run = put_status(world,
+                          "'phase':'Running','nodeName':'n','agentInstance':'i','sandboxID':'s',"
                           "'scheduledTime':'2026-11-29T22:17:14Z',"
                           "'startTime':'2026-11-29T22:17:14.5Z'"),
         .reason = RUN_REASON_NODE_LOST,
@@ -118,7 +98,7 @@ static void test_explain(void **state)
 {
     struct world *world = *state;
     struct action action = {.kind = ACTION_EXPLAIN,
-                            .run = put(world, ""),
+                            .run = put_status(world, ""),
                             .waits_for = WAIT_NO_ROOM,
                             .message = "0 of 1 node can take it: 1 full"};
     check(&action, NULL, "PATCH", PATH "/status", "application/merge-patch+json",
@@ -140,7 +120,8 @@ static void test_explain(void **state)
 static void test_observe(void **state)
 {
     struct world *world = *state;
-    const struct action action = {.kind = ACTION_OBSERVE, .run = put(world, "'phase':'Failed'")};
+    const struct action action = {.kind = ACTION_OBSERVE,
+                                  .run = put_status(world, "'phase':'Failed'")};
     action.run->facts.generation = INT64_C(1) << 40;
     check(&action, NULL, "PATCH", PATH "/status", "application/merge-patch+json",
           "{'metadata':{'resourceVersion':'41\\''},'status':{'observedGeneration':1099511627776}}");
@@ -149,7 +130,8 @@ static void test_observe(void **state)
 static void test_delete(void **state)
 {
     struct world *world = *state;
-    const struct action action = {.kind = ACTION_DELETE, .run = put(world, "'phase':'Failed'")};
+    const struct action action = {.kind = ACTION_DELETE,
+                                  .run = put_status(world, "'phase':'Failed'")};
     check(&action, NULL, "DELETE", PATH, "application/json",
           "{'apiVersion':'v1','kind':'DeleteOptions','propagationPolicy':'Background',"
           "'preconditions':{'uid':'uid-r.1','resourceVersion':'41\\''}}");

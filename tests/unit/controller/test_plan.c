@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/plan.h"
+#include "plan_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,48 +13,6 @@
 #include "objects.h"
 
 #define ON_NODE(instance) "'nodeName':'n','agentInstance':'" instance "','sandboxID':'s'"
-#define TTL_SECONDS       600
-
-struct world {
-    struct nodes nodes;
-    struct runs runs;
-    struct plan plan;
-    int64_t now_us;
-    int64_t steady_us;
-    unsigned int assign_room;
-    unsigned int write_room;
-    struct namespace_limits limits;
-    struct finished_limits finished;
-    char text[1024]; /* the last plan as text */
-};
-
-static int setup(void **state)
-{
-    static struct world world;
-    objects_steady_us = 1;
-    world = (struct world){.now_us = CREATED_US + SECOND_US,
-                           .steady_us = 1,
-                           .assign_room = MAX_ASSIGNS_IN_FLIGHT,
-                           .write_room = MAX_WRITES_IN_FLIGHT,
-                           .finished = {.runs = 100, .runs_per_namespace = 100, .bytes = 1 << 20}};
-    runs_init(&world.runs, &world.nodes);
-    *state = &world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-    runs_done(&world->runs);
-    nodes_done(&world->nodes);
-    return 0;
-}
-
-static struct run_digest *put(struct world *world, const char *name_space, const char *name,
-                              const char *version, const char *spec, const char *status)
-{
-    return put_run(&world->runs, name_space, name, version, spec, status, world->now_us);
-}
 
 static void describe(struct world *world)
 {
@@ -79,31 +37,9 @@ static void describe(struct world *world)
 /* "assign a n, fail b QueueTimeout" */
 static const char *plan(struct world *world)
 {
-    const struct plan_input input = {
-        .runs = &world->runs,
-        .nodes = &world->nodes,
-        .now_us = world->now_us,
-        .steady_us = world->steady_us,
-        .times = {.duration_ms = 40000, .renew_ms = 10000},
-        .ttl_seconds = TTL_SECONDS,
-        .limits = world->limits,
-        .finished = world->finished,
-        .assign_room = world->assign_room,
-        .write_room = world->write_room,
-    };
-    plan_make(&input, &world->plan);
+    plan_make(&world->input, &world->plan);
     describe(world);
     return world->text;
-}
-
-/* Every write of the last plan was accepted; the watch has not told yet. */
-static void accepted(struct world *world)
-{
-    for (unsigned int i = 0; i < world->plan.count; i++) {
-        struct run_digest *run = world->plan.actions[i].run;
-        runs_end_write(&world->runs, run, run->facts.resource_version, WRITE_SETTLED,
-                       world->now_us);
-    }
 }
 
 static void test_assign(void **state)
@@ -115,13 +51,13 @@ static void test_assign(void **state)
     assert_string_equal(plan(world), "assign r1 n");
     /* Under way, then accepted but not yet seen: nothing more. */
     assert_string_equal(plan(world), "");
-    accepted(world);
+    end_writes(world, WRITE_SETTLED);
     assert_string_equal(plan(world), "");
     /* What was given away counts, whatever the agent says is allocated. */
     (void)put(world, "a", "r2", "1", "", "");
     (void)put(world, "a", "r3", "1", "", "");
     assert_string_equal(plan(world), "assign r2 n");
-    accepted(world);
+    end_writes(world, WRITE_SETTLED);
     (void)put(world, "a", "r1", "2", "", "'phase':'Running'," ON_NODE("i"));
     (void)put(world, "a", "r2", "2", "", "'phase':'Scheduled'," ON_NODE("i"));
     assert_string_equal(plan(world), "");
@@ -136,16 +72,16 @@ static void test_refused_writes(void **state)
     struct run_digest *run = put(world, "a", "r", "1", "", "");
     assert_string_equal(plan(world), "assign r n");
     /* A conflict: nothing before the watch has told of another version. */
-    runs_end_write(&world->runs, run, "1", WRITE_SETTLED, world->now_us);
-    world->now_us += 10 * SECOND_US;
+    runs_end_write(&world->runs, run, "1", WRITE_SETTLED, world->input.now_us);
+    world->input.now_us += 10 * SECOND_US;
     assert_string_equal(plan(world), "");
     (void)put(world, "a", "r", "2", "", "");
     assert_string_equal(plan(world), "assign r n");
     /* A failure: again after a pause. */
-    runs_end_write(&world->runs, run, "2", WRITE_FAILED, world->now_us);
+    runs_end_write(&world->runs, run, "2", WRITE_FAILED, world->input.now_us);
     assert_string_equal(plan(world), "");
-    assert_int_equal(world->plan.wake_us, world->now_us + BACKOFF_FIRST_US);
-    world->now_us += BACKOFF_FIRST_US;
+    assert_int_equal(world->plan.wake_us, world->input.now_us + BACKOFF_FIRST_US);
+    world->input.now_us += BACKOFF_FIRST_US;
     assert_string_equal(plan(world), "assign r n");
 }
 
@@ -158,7 +94,8 @@ static void test_never_assigned(void **state)
         parse_object("{'metadata':{'namespace':'a','name':'r','uid':'u','resourceVersion':'1',"
                      "'finalizers':['x'],'creationTimestamp':'2026-11-29T22:17:14Z',"
                      "'deletionTimestamp':'2026-11-29T22:17:14Z'},'spec':{'code':'x'}}");
-    assert_int_equal(runs_upsert(&world->runs, deleting, RUN_BYTES, world->now_us, NULL, &err), 0);
+    assert_int_equal(
+        runs_upsert(&world->runs, deleting, RUN_BYTES, world->input.now_us, NULL, &err), 0);
     (void)put(world, "a", "ports", "1", "'profile':'ToolCall','egress':[{'ports':[{'port':22}]}]",
               "");
     (void)put(world, "a", "long", "1", "'timeoutSeconds':61", "");
@@ -179,27 +116,27 @@ static void test_profile_of_few_nodes(void **state)
     struct world *world = *state;
     (void)put_agent(&world->nodes, "n1", "i", 20, "100Gi", "20");
     (void)put(world, "a", "tool", "1", "'profile':'ToolCall','queueTimeoutSeconds':5", "");
-    world->now_us = CREATED_US + 3 * SECOND_US;
+    world->input.now_us = CREATED_US + 3 * SECOND_US;
     assert_string_equal(plan(world), "explain tool NoMatchingNode");
     assert_string_equal(world->plan.actions[0].message,
                         "0 of 1 node can take it: 1 without profile ToolCall");
-    accepted(world);
+    end_writes(world, WRITE_SETTLED);
     (void)put(world, "a", "tool", "2", "'profile':'ToolCall','queueTimeoutSeconds':5",
               "'conditions':[{'type':'Scheduled','status':'False','reason':'NoMatchingNode',"
               "'lastTransitionTime':'2026-11-29T22:17:17Z'}]");
-    world->now_us = CREATED_US + 7 * SECOND_US;
+    world->input.now_us = CREATED_US + 7 * SECOND_US;
     assert_string_equal(plan(world), "fail tool QueueTimeout");
     assert_string_equal(
         world->plan.actions[0].message,
         "not placed within 5 s (queueTimeoutSeconds): 0 of 1 node can take it: 1 without "
         "profile ToolCall");
-    accepted(world);
+    end_writes(world, WRITE_SETTLED);
 
     (void)put_agent_status(&world->nodes, "n2",
                            "'instance':'i','capacity':{'runs':20,'memory':'9Gi','cpu':'20'},"
                            "'runtimes':[{'name':'python3.12'}],'profiles':['Snippet','ToolCall'],"
                            "'conditions':[{'type':'Ready','status':'True'}]");
-    world->now_us = CREATED_US;
+    world->input.now_us = CREATED_US;
     (void)put(world, "a", "second", "1", "'profile':'ToolCall'", "");
     assert_string_equal(plan(world), "assign second n2");
 }
@@ -213,19 +150,19 @@ static void test_queue_timeout(void **state)
     assert_string_equal(plan(world), "");
     /* The condition comes after two seconds, the end after five. */
     assert_int_equal(world->plan.wake_us, CREATED_US + 999999 + 2 * SECOND_US);
-    world->now_us = world->plan.wake_us;
+    world->input.now_us = world->plan.wake_us;
     assert_string_equal(plan(world), "explain r NoReadyNode");
     assert_string_equal(world->plan.actions[0].message,
                         "0 of 2 nodes can take it: 1 without runtime python3.13, 1 not ready");
-    accepted(world);
+    end_writes(world, WRITE_SETTLED);
     (void)put(world, "a", "r", "2", "'runtime':'python3.13','queueTimeoutSeconds':5",
               "'conditions':[{'type':'Scheduled','status':'False','reason':'NoReadyNode',"
               "'lastTransitionTime':'2026-11-29T22:17:17Z'}]");
     assert_string_equal(plan(world), "");
     assert_int_equal(world->plan.wake_us, CREATED_US + 999999 + 5 * SECOND_US);
-    world->now_us = world->plan.wake_us - 1;
+    world->input.now_us = world->plan.wake_us - 1;
     assert_string_equal(plan(world), "");
-    world->now_us++;
+    world->input.now_us++;
     assert_string_equal(plan(world), "fail r QueueTimeout");
     assert_string_equal(world->plan.actions[0].message,
                         "not placed within 5 s (queueTimeoutSeconds): 0 of 2 nodes can take it: 1 "
@@ -238,19 +175,19 @@ static void test_explained_again_for_another_reason(void **state)
     static const char waiting[] =
         "'conditions':[{'type':'Scheduled','status':'False','reason':'NoNodes',"
         "'lastTransitionTime':'2026-11-29T22:17:17Z'}]";
-    world->now_us = CREATED_US + 3 * SECOND_US;
+    world->input.now_us = CREATED_US + 3 * SECOND_US;
     (void)put(world, "a", "r", "1", "", "");
     assert_string_equal(plan(world), "explain r NoNodes");
-    accepted(world);
+    end_writes(world, WRITE_SETTLED);
     (void)put(world, "a", "r", "2", "", waiting);
     assert_string_equal(plan(world), "");
     struct node *node = put_agent(&world->nodes, "n", "i", 1, "1Gi", "2");
     node->used.runs = 1;
     assert_string_equal(plan(world), "");
-    world->now_us += WAITING_AGAIN_US;
+    world->input.now_us += WAITING_AGAIN_US;
     assert_string_equal(plan(world), "explain r NoRoom");
     /* Refused for a conflict: not before the next version. */
-    accepted(world);
+    end_writes(world, WRITE_SETTLED);
     nodes_improve(&world->nodes, node);
     assert_string_equal(plan(world), "");
     node->used.runs = 0;
@@ -267,12 +204,12 @@ static void test_ttl(void **state)
     (void)put(world, "a", "now", "1", "'ttlSecondsAfterFinished':0", done);
     assert_string_equal(plan(world), "delete now");
     assert_int_equal(world->plan.wake_us, CREATED_US + 11 * SECOND_US);
-    accepted(world);
-    world->now_us = CREATED_US + 11 * SECOND_US - 1;
+    end_writes(world, WRITE_SETTLED);
+    world->input.now_us = CREATED_US + 11 * SECOND_US - 1;
     assert_string_equal(plan(world), "");
-    world->now_us++;
+    world->input.now_us++;
     assert_string_equal(plan(world), "delete own");
-    assert_int_equal(world->plan.wake_us, CREATED_US + (1 + TTL_SECONDS) * (int64_t)SECOND_US);
+    assert_int_equal(world->plan.wake_us, CREATED_US + (1 + world->input.ttl_seconds) * SECOND_US);
     /* The one field of spec that may change. */
     (void)put(world, "a", "default", "2", "'ttlSecondsAfterFinished':5", done);
     assert_string_equal(plan(world), "delete default");
@@ -288,7 +225,7 @@ static void test_new_ttl_is_observed(void **state)
     struct run_digest *run = put(world, "a", "r", "2", "'ttlSecondsAfterFinished':10", done);
     run->facts.generation = 2;
     assert_string_equal(plan(world), "observe r");
-    accepted(world);
+    end_writes(world, WRITE_SETTLED);
     run = put(world, "a", "r", "3", "'ttlSecondsAfterFinished':10", done);
     run->facts.generation = run->facts.observed_generation = 2;
     assert_string_equal(plan(world), "");
@@ -306,19 +243,10 @@ static void test_not_deleted_twice(void **state)
         "{'metadata':{'namespace':'a','name':'r','uid':'u','resourceVersion':'1',"
         "'finalizers':['x'],'deletionTimestamp':'2026-11-29T22:17:14Z'},"
         "'spec':{'code':'x','ttlSecondsAfterFinished':0},'status':{'phase':'Failed'}}");
-    assert_int_equal(runs_upsert(&world->runs, deleting, RUN_BYTES, world->now_us, NULL, &err), 0);
+    assert_int_equal(
+        runs_upsert(&world->runs, deleting, RUN_BYTES, world->input.now_us, NULL, &err), 0);
     assert_string_equal(plan(world), "");
     assert_int_equal(world->plan.wake_us, INT64_MAX);
-}
-
-/* Both clocks go on; where beats is given, its agent has just been heard of. */
-static void pass(struct world *world, int64_t seconds, struct node *beats)
-{
-    world->now_us += seconds * SECOND_US;
-    world->steady_us += seconds * SECOND_US;
-    objects_steady_us = world->steady_us;
-    if (beats)
-        beats->heartbeat.seen_us = world->steady_us;
 }
 
 static void answer_ask(struct node *node, int64_t asked_us)
@@ -340,7 +268,7 @@ static void test_agent_restarted(void **state)
     struct node *node = put_agent(&world->nodes, "n", "i2", 5, "10Gi", "5");
     runs_touch_node(&world->runs, node);
     assert_string_equal(plan(world), "");
-    int64_t end_us = world->now_us + 50 * SECOND_US;
+    int64_t end_us = world->input.now_us + 50 * SECOND_US;
     assert_int_equal(world->plan.wake_us, end_us);
     /* The agent's further words about itself don't start the time afresh. */
     pass(world, 10, NULL);
@@ -352,12 +280,12 @@ static void test_agent_restarted(void **state)
     assert_string_equal(world->plan.actions[0].message,
                         "the agent on node n was restarted and has not reported this run for 50 s; "
                         "it is not started again");
-    runs_end_write(&world->runs, run, "1", WRITE_SETTLED, world->now_us);
+    runs_end_write(&world->runs, run, "1", WRITE_SETTLED, world->input.now_us);
 
     /* Short runs get 40 seconds, and what the new agent reports or gives back is its own. */
     (void)put(world, "a", "short", "1", "'timeoutSeconds':1", "'phase':'Scheduled'," ON_NODE("i"));
     assert_string_equal(plan(world), "");
-    assert_int_equal(world->plan.wake_us, world->now_us + 40 * SECOND_US);
+    assert_int_equal(world->plan.wake_us, world->input.now_us + 40 * SECOND_US);
     (void)put(world, "a", "short", "2", "'timeoutSeconds':1", "");
     assert_string_equal(plan(world), "assign short n");
 }
@@ -376,7 +304,7 @@ static void test_agent_gone(void **state)
     assert_string_equal(plan(world), "");
     runs_touch_node(&world->runs, nodes_remove_agent(&world->nodes, "n"));
     assert_string_equal(plan(world), "");
-    assert_int_equal(world->plan.wake_us, world->now_us + 50 * SECOND_US);
+    assert_int_equal(world->plan.wake_us, world->input.now_us + 50 * SECOND_US);
     pass(world, 50, node);
     assert_string_equal(plan(world), "fail r NodeLost");
     assert_string_equal(world->plan.actions[0].message,
@@ -394,14 +322,14 @@ static void test_node_lost(void **state)
     assert_string_equal(plan(world), "");
     pass(world, 39, NULL);
     assert_string_equal(plan(world), "fail q InternalError");
-    accepted(world);
+    end_writes(world, WRITE_SETTLED);
     (void)put(world, "a", "q", "2", "'timeoutSeconds':1", "'phase':'Failed'," ON_NODE("i"));
     (void)put(world, "b", "new", "1", "", "");
     pass(world, 1, NULL);
     assert_string_equal(plan(world), "explain new NoReadyNode");
     assert_string_equal(world->plan.actions[0].message,
                         "0 of 1 node can take it: 1 without a heartbeat of its agent");
-    accepted(world);
+    end_writes(world, WRITE_SETTLED);
     assert_false(node->heartbeat.fresh);
     pass(world, 9, NULL);
     assert_string_equal(plan(world), "");
@@ -410,10 +338,10 @@ static void test_node_lost(void **state)
     assert_string_equal(plan(world), "");
     assert_true(world->nodes.asks);
     /* An answer that was asked for too early is none. */
-    answer_ask(node, world->steady_us - 1);
+    answer_ask(node, world->input.steady_us - 1);
     pass(world, 1, NULL);
     assert_string_equal(plan(world), "");
-    answer_ask(node, world->steady_us);
+    answer_ask(node, world->input.steady_us);
     runs_touch_node(&world->runs, node);
     assert_string_equal(plan(world), "fail r NodeLost");
     assert_string_equal(world->plan.actions[0].message,
@@ -429,8 +357,8 @@ static void test_nothing_is_lost_while_nobody_can_be_heard(void **state)
     (void)put(world, "a", "r", "1", "'timeoutSeconds':1", "'phase':'Running'," ON_NODE("i"));
     for (unsigned int i = 0; i < 100; i++) {
         assert_string_equal(plan(world), "");
-        assert_true(world->plan.wake_us >= world->now_us + MIN_STEADY_US);
-        world->now_us += 10 * SECOND_US;
+        assert_true(world->plan.wake_us >= world->input.now_us + MIN_STEADY_US);
+        world->input.now_us += 10 * SECOND_US;
     }
     assert_false(node->heartbeat.ask);
     assert_true(node->heartbeat.fresh);
@@ -467,7 +395,7 @@ static void test_namespaces_take_turns(void **state)
     (void)put(world, "b", "b0", "1", "", "");
     (void)put(world, "c", "c0", "1", "", "");
     (void)put(world, "c", "c1", "1", "", "");
-    world->assign_room = 2;
+    world->input.assign_room = 2;
     assert_string_equal(plan(world), "assign a0 n, assign b0 n");
     /* Whose turn it is, is kept between plans. */
     assert_string_equal(plan(world), "assign c0 n, assign a1 n");
@@ -519,14 +447,14 @@ static void test_room_for_writes(void **state)
     }
     (void)put(world, "a", "r0", "1", "", "");
     (void)put(world, "a", "r1", "1", "", "");
-    world->write_room = 2;
-    world->assign_room = 1;
+    world->input.write_room = 2;
+    world->input.assign_room = 1;
     assert_string_equal(plan(world), "delete t0, delete t1, assign r0 n");
     /* Without any room for other writes, runs are still assigned, and nothing is forgotten. */
-    world->write_room = 0;
+    world->input.write_room = 0;
     assert_string_equal(plan(world), "assign r1 n");
     assert_string_equal(plan(world), "");
-    world->write_room = 2;
+    world->input.write_room = 2;
     assert_string_equal(plan(world), "delete t2, delete t3");
     assert_string_equal(plan(world), "delete t4");
     assert_string_equal(plan(world), "");
@@ -536,10 +464,10 @@ static void test_room_for_writes(void **state)
 static void test_room_for_explanations(void **state)
 {
     struct world *world = *state;
-    world->now_us = CREATED_US + 3 * SECOND_US;
+    world->input.now_us = CREATED_US + 3 * SECOND_US;
     (void)put(world, "a", "r0", "1", "", "");
     (void)put(world, "a", "r1", "1", "", "");
-    world->write_room = 1;
+    world->input.write_room = 1;
     assert_string_equal(plan(world), "explain r0 NoNodes");
     assert_string_equal(plan(world), "explain r1 NoNodes");
     assert_string_equal(plan(world), "");
@@ -556,9 +484,9 @@ static void test_the_node_that_one_waited_for_is_gone(void **state)
     (void)put(world, "a", "little", "1", "'resources':{'limits':{'memory':'64Mi'}}", "");
     assert_string_equal(plan(world), "");
     large->agent->ready = false;
-    world->now_us = CREATED_US + 3 * SECOND_US;
+    world->input.now_us = CREATED_US + 3 * SECOND_US;
     assert_string_equal(plan(world), "explain big NoReadyNode");
-    accepted(world);
+    end_writes(world, WRITE_SETTLED);
     assert_string_equal(plan(world), "assign little small");
     large->used.runs = 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What namespaces may use and queue, what finished runs may keep, and what a plan may cost. */
-#include "controller/plan.h"
+#include "plan_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,48 +20,12 @@
 #define DONE(sec)   "'phase':'Succeeded','completionTime':'2026-11-29T22:18:" sec "Z'"
 #define ALL_DONE_US (CREATED_US + 120 * SECOND_US)
 
-struct world {
-    struct nodes nodes;
-    struct runs runs;
-    struct plan plan;
-    struct plan_input input;
-    char text[4096];
-};
-
-static int setup(void **state)
+static int setup_node(void **state)
 {
-    static struct world world;
-    objects_steady_us = 1;
-    world = (struct world){0};
-    world.input = (struct plan_input){
-        .runs = &world.runs,
-        .nodes = &world.nodes,
-        .now_us = CREATED_US + SECOND_US,
-        .steady_us = 1,
-        .times = {.duration_ms = 40000, .renew_ms = 10000},
-        .ttl_seconds = 600,
-        .finished = {.runs = 1000, .runs_per_namespace = 1000, .bytes = 1 << 30},
-        .assign_room = MAX_ASSIGNS_IN_FLIGHT,
-        .write_room = MAX_WRITES_IN_FLIGHT,
-    };
-    runs_init(&world.runs, &world.nodes);
-    (void)put_agent(&world.nodes, "n", "i", 1000, "1000Gi", "1000");
-    *state = &world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
+    (void)setup(state);
     struct world *world = *state;
-    runs_done(&world->runs);
-    nodes_done(&world->nodes);
+    (void)put_agent(&world->nodes, "n", "i", 1000, "1000Gi", "1000");
     return 0;
-}
-
-static struct run_digest *put(struct world *world, const char *name_space, const char *name,
-                              const char *version, const char *spec, const char *status)
-{
-    return put_run(&world->runs, name_space, name, version, spec, status, world->input.now_us);
 }
 
 /* "a/r1 b/r2!QueueFull c/r3?NoRoom d/r4-max_runs e/r5~": assigned, failed, explained, deleted,
@@ -90,14 +54,6 @@ static const char *plan(struct world *world)
                                 i > 0 ? " " : "", action->run->key, mark, detail);
     }
     return world->text;
-}
-
-static void end_writes(struct world *world, enum write_result result)
-{
-    for (unsigned int i = 0; i < world->plan.count; i++) {
-        struct run_digest *run = world->plan.actions[i].run;
-        runs_end_write(&world->runs, run, run->facts.resource_version, result, world->input.now_us);
-    }
 }
 
 static void test_concurrent_runs(void **state)
@@ -434,21 +390,21 @@ static void test_large_backlog(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_concurrent_runs, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_failed_assignment_gives_its_share_back, setup,
+        cmocka_unit_test_setup_teardown(test_concurrent_runs, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_a_failed_assignment_gives_its_share_back, setup_node,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_memory_and_cpu, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_larger_than_the_limit, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_queue_length, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_burst_is_no_queue, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_given_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_finished, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_deletions_wait_for_room, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_deletions_that_fail, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_observed_before_it_is_counted, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_size_of_the_newest_version, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_scans_are_bounded, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_large_backlog, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_memory_and_cpu, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_larger_than_the_limit, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_queue_length, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_a_burst_is_no_queue, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_given_back, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_finished, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_deletions_wait_for_room, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_deletions_that_fail, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_observed_before_it_is_counted, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_size_of_the_newest_version, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_scans_are_bounded, setup_node, teardown),
+        cmocka_unit_test_setup_teardown(test_large_backlog, setup_node, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

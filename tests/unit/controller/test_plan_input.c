@@ -2,7 +2,7 @@
 
 /* Objects that nobody of ours has written: ignored, or failed with a reason, and never in the way
  * of others. */
-#include "controller/plan.h"
+#include "plan_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,51 +16,6 @@
 #include "objects.h"
 
 #define ON_NODE "'nodeName':'n','agentInstance':'i','sandboxID':'s'"
-
-struct world {
-    struct nodes nodes;
-    struct runs runs;
-    struct plan plan;
-    struct plan_input input;
-};
-
-static int setup(void **state)
-{
-    static struct world world;
-    objects_steady_us = 1;
-    world = (struct world){0};
-    world.input = (struct plan_input){
-        .runs = &world.runs,
-        .nodes = &world.nodes,
-        .now_us = CREATED_US + SECOND_US,
-        .steady_us = 1,
-        .times = {.duration_ms = 40000, .renew_ms = 10000},
-        .ttl_seconds = 600,
-        .finished = {.runs = 1000, .runs_per_namespace = 1000, .bytes = 1 << 30},
-        .assign_room = MAX_ASSIGNS_IN_FLIGHT,
-        .write_room = MAX_WRITES_IN_FLIGHT,
-    };
-    runs_init(&world.runs, &world.nodes);
-    *state = &world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-    runs_done(&world->runs);
-    nodes_done(&world->nodes);
-    return 0;
-}
-
-static void pass(struct world *world, int64_t seconds)
-{
-    struct node *node = nodes_find(&world->nodes, "n");
-    world->input.now_us += seconds * SECOND_US;
-    world->input.steady_us += seconds * SECOND_US;
-    if (node)
-        node->heartbeat.seen_us = world->input.steady_us;
-}
 
 struct run_case {
     const char *spec, *status;
@@ -116,16 +71,16 @@ static const struct action *action_on(const struct world *world, const char *nam
 static void check_case(struct world *world, size_t number)
 {
     const struct run_case *c = &run_cases[number];
-    (void)put_agent(&world->nodes, "n", "i", 5, "5Gi", "5");
-    (void)put_run(&world->runs, "a", "strange", "1", c->spec, c->status, world->input.now_us);
-    pass(world, c->after_s - 1);
+    struct node *node = put_agent(&world->nodes, "n", "i", 5, "5Gi", "5");
+    (void)put(world, "a", "strange", "1", c->spec, c->status);
+    pass(world, c->after_s - 1, node);
     const struct action *action = NULL;
     /* The second look is that for which the first has set a time. */
     for (unsigned int i = 0; i < 2 && !action; i++) {
         plan_make(&world->input, &world->plan);
         action = action_on(world, "strange");
         if (c->after_s > 1)
-            pass(world, 20);
+            pass(world, 20, node);
     }
     if ((action ? (int)action->kind : -1) != c->action || (action && action->reason != c->reason))
         fail_msg("case %zu: action %d, reason %s, %s", number, action ? (int)action->kind : -1,
@@ -133,13 +88,12 @@ static void check_case(struct world *world, size_t number)
     if (action && action->kind == ACTION_FAIL)
         assert_true(action->message[0] != '\0');
     /* Others are not held up by it. */
-    (void)put_run(&world->runs, "a", "plain", "1", "'resources':{'limits':{'memory':'64Mi'}}", "",
-                  world->input.now_us);
-    struct run_digest *plain = runs_find(&world->runs, "a", "plain");
+    struct run_digest *plain =
+        put(world, "a", "plain", "1", "'resources':{'limits':{'memory':'64Mi'}}", "");
     plain->queued_us = world->input.now_us;
-    nodes_find(&world->nodes, "n")->heartbeat.seen_us = world->input.steady_us;
+    node->heartbeat.seen_us = world->input.steady_us;
     plan_make(&world->input, &world->plan);
-    bool crowded_out = nodes_find(&world->nodes, "n")->used.memory_bytes > UINT64_C(5) << 30;
+    bool crowded_out = node->used.memory_bytes > UINT64_C(5) << 30;
     if (!crowded_out && !action_on(world, "plain"))
         fail_msg("case %zu: the next run was held up", number);
 }
@@ -185,7 +139,7 @@ static void test_nodes(void **state)
         struct world *world = *state;
         (void)put_agent_status(&world->nodes, "n", node_cases[i].status);
         world->input.now_us = CREATED_US + 3 * SECOND_US;
-        (void)put_run(&world->runs, "a", "r", "1", "", "", world->input.now_us);
+        (void)put(world, "a", "r", "1", "", "");
         plan_make(&world->input, &world->plan);
         assert_int_equal(world->plan.count, 1);
         const struct action *action = &world->plan.actions[0];
@@ -208,12 +162,11 @@ static void test_sums_do_not_overflow(void **state)
     for (unsigned int i = 0; i < 3; i++) {
         char name[16];
         (void)snprintf(name, sizeof(name), "r%u", i);
-        (void)put_run(&world->runs, "a", name, "1",
-                      "'resources':{'limits':{'memory':'7Ei','cpu':'4294967'}}",
-                      "'phase':'Running'," ON_NODE, world->input.now_us);
+        (void)put(world, "a", name, "1", "'resources':{'limits':{'memory':'7Ei','cpu':'4294967'}}",
+                  "'phase':'Running'," ON_NODE);
     }
     assert_int_equal(node->used.memory_bytes, 3 * MAX_RUN_MEMORY);
-    (void)put_run(&world->runs, "a", "r", "1", "", "", world->input.now_us);
+    (void)put(world, "a", "r", "1", "", "");
     plan_make(&world->input, &world->plan);
     assert_int_equal(world->plan.count, 0);
     for (unsigned int i = 0; i < 3; i++) {
