@@ -28,46 +28,36 @@ enum limit_verdict limits_check(const struct namespace_limits *limits,
     return LIMIT_NONE;
 }
 
-static void explain_memory(const struct namespace_limits *limits, uint64_t used, uint64_t asked,
-                           char *text, size_t size)
+/* what is said to people, and stands in the flag. */
+static void explain_sum(const char *what, void (*format)(uint64_t value, char *ret_text),
+                        uint64_t used, uint64_t limit, uint64_t asked, char *text, size_t size)
 {
-    char limit[QUANTITY_TEXT_SIZE], have[QUANTITY_TEXT_SIZE], more[QUANTITY_TEXT_SIZE];
-    quantity_format_bytes(limits->used.memory_bytes, limit);
-    quantity_format_bytes(used, have);
-    quantity_format_bytes(asked, more);
+    char have[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE], more[QUANTITY_TEXT_SIZE];
+    format(used, have);
+    format(limit, most);
+    format(asked, more);
     (void)snprintf(text, size,
-                   "the namespace's runs have memory %s of at most %s "
-                   "(--max-memory-per-namespace), and this one asks for %s",
-                   have, limit, more);
-}
-
-static void explain_cpu(const struct namespace_limits *limits, uint64_t used, uint64_t asked,
-                        char *text, size_t size)
-{
-    char limit[QUANTITY_TEXT_SIZE], have[QUANTITY_TEXT_SIZE], more[QUANTITY_TEXT_SIZE];
-    quantity_format_milli(limits->used.cpu_milli, limit);
-    quantity_format_milli(used, have);
-    quantity_format_milli(asked, more);
-    (void)snprintf(text, size,
-                   "the namespace's runs have cpu %s of at most %s (--max-cpu-per-namespace), and "
+                   "the namespace's runs have %s %s of at most %s (--max-%s-per-namespace), and "
                    "this one asks for %s",
-                   have, limit, more);
+                   what, have, most, what, more);
 }
 
 void limits_explain(const struct namespace_limits *limits, const struct node_resources *used,
                     const struct run_request *request, char *text, size_t size)
 {
+    const struct node_resources *most = &limits->used;
     enum limit_verdict verdict = limits_check(limits, used, request);
     if (verdict == LIMIT_RUNS)
         (void)snprintf(text, size,
                        "%" PRIu32 " of at most %" PRIu32 " runs of the namespace are scheduled or "
                        "running (--max-runs-per-namespace)",
-                       used->runs, limits->used.runs);
-    else if (verdict == LIMIT_MEMORY ||
-             exceeds(0, request->memory_bytes, limits->used.memory_bytes))
-        explain_memory(limits, used->memory_bytes, request->memory_bytes, text, size);
+                       used->runs, most->runs);
+    else if (verdict == LIMIT_MEMORY || exceeds(0, request->memory_bytes, most->memory_bytes))
+        explain_sum("memory", quantity_format_bytes, used->memory_bytes, most->memory_bytes,
+                    request->memory_bytes, text, size);
     else
-        explain_cpu(limits, used->cpu_milli, request->cpu_milli, text, size);
+        explain_sum("cpu", quantity_format_milli, used->cpu_milli, most->cpu_milli,
+                    request->cpu_milli, text, size);
 }
 
 void limits_explain_queue(const struct namespace_limits *limits, unsigned int queued, char *text,
