@@ -19,8 +19,8 @@
 #define WAITING_AFTER_US  2000000  /* a run that waits longer is told why */
 #define WAITING_AGAIN_US  5000000  /* and so often it is looked whether the reason is another */
 #define WAITING_COUNT_US  1000000  /* counts that are told may be so old */
-#define BACKOFF_FIRST_US  500000   /* after a write that failed, doubled each time */
-#define BACKOFF_LAST_US   30000000 /* up to this */
+#define BACKOFF_FIRST_MS  500      /* after a write that failed, doubled each time */
+#define BACKOFF_LAST_MS   30000    /* up to this */
 #define WRITE_RETRY_MS    5000     /* by the client, before the planner hears of it */
 #define ORPHAN_MIN_US     40000000 /* how long a lost agent's runs may still be reported: */
 #define ORPHAN_GRACE_US   20000000 /* the longer of both, this one added to the timeout */

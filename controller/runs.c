@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/runs.h"
 
+#include "common/backoff.h"
 #include "controller/limits.h"
 #include "controller/wait_clock.h"
 
@@ -28,11 +29,6 @@ struct run_digest *runs_find(const struct runs *runs, const char *name_space, co
     if (make_key(name_space, name, key))
         HASH_FIND_STR(runs->by_key, key, run);
     return run;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 static void leave_node(struct runs *runs, struct run_digest *run)
@@ -374,11 +370,8 @@ void runs_end_write(struct runs *runs, struct run_digest *run, const char *versi
         run->settled = true;
         return;
     }
-    int64_t delay_us = BACKOFF_FIRST_US;
-    for (unsigned int i = 0; i < run->failures && delay_us < BACKOFF_LAST_US; i++)
-        delay_us *= 2;
-    run->failures++;
-    run->not_before_us = now_us + earlier(delay_us, BACKOFF_LAST_US);
+    run->not_before_us =
+        now_us + (int64_t)backoff_ms(++run->failures, BACKOFF_FIRST_MS, BACKOFF_LAST_MS, 0) * 1000;
     /* What was accounted for the write is given back. Out of memory it waits unfiled, for its
      * queue timeout or the next version. */
     unfile_run(runs, run);

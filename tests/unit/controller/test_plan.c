@@ -80,8 +80,8 @@ static void test_refused_writes(void **state)
     /* A failure: again after a pause. */
     runs_end_write(&world->runs, run, "2", WRITE_FAILED, world->input.now_us);
     assert_string_equal(plan(world), "");
-    assert_int_equal(world->plan.wake_us, world->input.now_us + BACKOFF_FIRST_US);
-    world->input.now_us += BACKOFF_FIRST_US;
+    assert_int_equal(world->plan.wake_us, world->input.now_us + BACKOFF_FIRST_MS * 1000);
+    world->input.now_us += BACKOFF_FIRST_MS * 1000;
     assert_string_equal(plan(world), "assign r n");
 }
 

@@ -151,7 +151,7 @@ static void test_queue_length(void **state)
                         "(--max-queued-per-namespace): create it again when fewer wait");
     /* A write that failed is tried again. */
     end_writes(world, WRITE_FAILED);
-    world->input.now_us += BACKOFF_FIRST_US;
+    world->input.now_us += BACKOFF_FIRST_MS * 1000;
     assert_string_equal(plan(world), "a/r4 a/r5!QueueFull a/r3!QueueFull");
     end_writes(world, WRITE_SETTLED);
     assert_string_equal(plan(world), "");
@@ -272,7 +272,7 @@ static void test_deletions_that_fail(void **state)
     assert_string_equal(plan(world), "a/r1-max_runs");
     end_writes(world, WRITE_FAILED);
     assert_string_equal(plan(world), "");
-    world->input.now_us += BACKOFF_FIRST_US;
+    world->input.now_us += BACKOFF_FIRST_MS * 1000;
     assert_string_equal(plan(world), "a/r1-max_runs");
     end_writes(world, WRITE_SETTLED);
     assert_string_equal(plan(world), "");

@@ -111,7 +111,7 @@ void turn(struct world *world)
 /* Longer than the first pause after a write that failed. */
 void outwait_backoff(struct world *world)
 {
-    run_loop(world, BACKOFF_FIRST_US / 1000 + 50);
+    run_loop(world, BACKOFF_FIRST_MS + 50);
 }
 
 static int set_up(void **state, bool leader_elect)
