@@ -59,9 +59,6 @@ static const char *const failed_labels[] = {
     "Cancelled",      "QueueTimeout", "QueueFull",     "InvalidSpec",
     "AgentRestarted", "NodeLost",     "InternalError", NULL};
 
-static const char *const cause_labels[] = {"ttl", "max_runs", "max_namespace_runs", "max_bytes",
-                                           NULL};
-
 static const char *const event_labels[] = {
     [EVENT_CREATED] = "created",
     [EVENT_REPEATED] = "repeated",
@@ -166,7 +163,7 @@ void controller_metrics_init(struct controller_metrics *metrics)
                     .help = "Finished runs deleted, after their TTL or because too many were kept",
                     .type = METRIC_COUNTER,
                     .label = "cause",
-                    .label_values = cause_labels},
+                    .label_values = delete_cause_names},
         .writes = {.name = "sandboxrun_controller_writes_total",
                    .help = "Writes about runs to the API server, by outcome",
                    .type = METRIC_COUNTER,

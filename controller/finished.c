@@ -6,16 +6,12 @@
 #include <errno.h>
 #include <stddef.h>
 
-const char *delete_cause_name(enum delete_cause cause)
-{
-    static const char *const names[DELETE_CAUSE_COUNT] = {
-        [DELETE_TTL] = "ttl",
-        [DELETE_MAX_RUNS] = "max_runs",
-        [DELETE_MAX_NAMESPACE_RUNS] = "max_namespace_runs",
-        [DELETE_MAX_BYTES] = "max_bytes",
-    };
-    return names[cause];
-}
+const char *const delete_cause_names[DELETE_CAUSE_COUNT + 1] = {
+    [DELETE_TTL] = "ttl",
+    [DELETE_MAX_RUNS] = "max_runs",
+    [DELETE_MAX_NAMESPACE_RUNS] = "max_namespace_runs",
+    [DELETE_MAX_BYTES] = "max_bytes",
+};
 
 int finished_put(struct finished *finished, struct run_digest *run)
 {

@@ -28,7 +28,8 @@ enum delete_cause {
     DELETE_MAX_BYTES,
     DELETE_CAUSE_COUNT
 };
-const char *delete_cause_name(enum delete_cause cause);
+/* For logs, and as labels of a metric: after the last comes NULL. */
+extern const char *const delete_cause_names[DELETE_CAUSE_COUNT + 1];
 
 /* Counts run, or takes it out again; neither does harm twice. -ENOMEM. */
 int finished_put(struct finished *finished, struct run_digest *run);

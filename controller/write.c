@@ -78,7 +78,7 @@ static void log_outcome(const struct write *write, enum write_outcome outcome,
         LOG_TEXT("uid", write->uid), LOG_TEXT("node", write->node_name),
         LOG_TEXT("sandbox", write->sandbox_id[0] ? write->sandbox_id : NULL),
         LOG_TEXT("reason", write->kind == ACTION_FAIL ? run_reason_name(write->reason) : NULL),
-        LOG_TEXT("cause", write->kind == ACTION_DELETE ? delete_cause_name(write->cause) : NULL),
+        LOG_TEXT("cause", write->kind == ACTION_DELETE ? delete_cause_names[write->cause] : NULL),
         LOG_TEXT("error", ok ? NULL : response->error.text));
 }
 

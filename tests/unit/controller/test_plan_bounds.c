@@ -48,7 +48,7 @@ static const char *plan(struct world *world)
             mark = "~";
         } else if (action->kind == ACTION_DELETE) {
             mark = "-";
-            detail = delete_cause_name(action->cause);
+            detail = delete_cause_names[action->cause];
         }
         len += (size_t)snprintf(world->text + len, sizeof(world->text) - len, "%s%s%s%s",
                                 i > 0 ? " " : "", action->run->key, mark, detail);
