@@ -34,8 +34,8 @@ struct action *planner_add(struct planner *p, enum action_kind kind, struct run_
     return action;
 }
 
-void planner_fail(struct planner *p, struct run_digest *run, enum run_reason reason,
-                  const char *message)
+static void fail_run(struct planner *p, struct run_digest *run, enum run_reason reason,
+                     const char *message)
 {
     struct action *action = planner_add(p, ACTION_FAIL, run, NULL);
     action->reason = reason;
@@ -45,6 +45,12 @@ void planner_fail(struct planner *p, struct run_digest *run, enum run_reason rea
 static void delete_run(struct planner *p, struct run_digest *run, enum delete_cause cause)
 {
     planner_add(p, ACTION_DELETE, run, NULL)->cause = cause;
+}
+
+static bool queues_too_many(const struct planner *p, const struct tenant *tenant)
+{
+    unsigned int most = p->in->limits.queued;
+    return most > 0 && tenant->queued > most;
 }
 
 static int64_t queue_deadline(const struct run_digest *run)
@@ -62,7 +68,7 @@ static void fail_queue_timeout(struct planner *p, struct run_digest *run)
     (void)snprintf(message, sizeof(message),
                    "not placed within %" PRIu32 " s (queueTimeoutSeconds): %s",
                    run->facts.queue_timeout_seconds, why);
-    planner_fail(p, run, RUN_REASON_QUEUE_TIMEOUT, message);
+    fail_run(p, run, RUN_REASON_QUEUE_TIMEOUT, message);
 }
 
 /* Returns when to look again. */
@@ -70,11 +76,11 @@ static int64_t plan_pending(struct planner *p, struct run_digest *run)
 {
     const struct run_facts *facts = &run->facts;
     if (facts->deleting) {
-        planner_fail(p, run, RUN_REASON_CANCELLED, "deleted before it was assigned to a node");
+        fail_run(p, run, RUN_REASON_CANCELLED, "deleted before it was assigned to a node");
         return INT64_MAX;
     }
     if (facts->invalid) {
-        planner_fail(p, run, RUN_REASON_INVALID_SPEC, facts->invalid);
+        fail_run(p, run, RUN_REASON_INVALID_SPEC, facts->invalid);
         return INT64_MAX;
     }
     int64_t deadline = queue_deadline(run);
@@ -83,7 +89,7 @@ static int64_t plan_pending(struct planner *p, struct run_digest *run)
         return INT64_MAX;
     }
     runs_retry(p->in->runs, run);
-    if (p->in->limits.queued > 0 && run->tenant->queued > p->in->limits.queued)
+    if (queues_too_many(p, run->tenant))
         tenants_mark_crowded(&p->in->runs->tenants, run->tenant);
     int64_t explain_us = run->queued_us + WAITING_AFTER_US;
     if (p->in->now_us < explain_us)
@@ -136,7 +142,7 @@ static void fail_lost(struct planner *p, struct run_digest *run, enum loss_verdi
     };
     char message[MAX_ACTION_MESSAGE];
     describe_loss(run, verdict, p->in->steady_us, message, sizeof(message));
-    planner_fail(p, run, reasons[verdict], message);
+    fail_run(p, run, reasons[verdict], message);
 }
 
 /* The lease clock may stand still: then the next look finds that it was too early. */
@@ -223,14 +229,12 @@ static void plan_run(struct planner *p, struct run_digest *run)
 static void shed(struct planner *p, struct tenant *tenant)
 {
     char message[MAX_ACTION_MESSAGE];
-    const struct namespace_limits *limits = &p->in->limits;
-    while (limits->queued > 0 && tenant->queued > limits->queued && !tenant->fresh &&
-           p->write_room > 0) {
+    while (queues_too_many(p, tenant) && !tenant->fresh && p->write_room > 0) {
         struct run_digest *run = tenant_youngest(tenant);
         if (!run)
             return;
-        limits_explain_queue(limits, tenant->queued - 1, message, sizeof(message));
-        planner_fail(p, run, RUN_REASON_QUEUE_FULL, message);
+        limits_explain_queue(&p->in->limits, tenant->queued - 1, message, sizeof(message));
+        fail_run(p, run, RUN_REASON_QUEUE_FULL, message);
         /* Nobody has a place because of that. */
         tenant->fresh = false;
     }
@@ -238,8 +242,7 @@ static void shed(struct planner *p, struct tenant *tenant)
 
 static bool is_crowded(const struct planner *p, const struct tenant *tenant)
 {
-    unsigned int most = p->in->limits.queued;
-    return (most > 0 && tenant->queued > most) || finished_excess_of(tenant, &p->in->finished);
+    return queues_too_many(p, tenant) || finished_excess_of(tenant, &p->in->finished);
 }
 
 /* Whatever exceeds its bounds: of a namespace, then of all. */

@@ -15,8 +15,6 @@ struct planner {
 
 struct action *planner_add(struct planner *p, enum action_kind kind, struct run_digest *run,
                            struct node *node);
-void planner_fail(struct planner *p, struct run_digest *run, enum run_reason reason,
-                  const char *message);
 
 /* Namespaces take turns until there is no room or nothing fits. */
 void planner_place(struct planner *p);
