@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Objects as a watch may show them, and the plans that are made of them. The input is a JSON list
- * of
- * {"run": object}, {"agent": object}, {"node": object}, {"lease": object}, {"gone": object} (a
- * run),
- * {"lost": "name"} (an agent), {"pass": seconds}, {"refuse": 1} (the writes of the last plan
- * failed) and {"limit": {"runs", "queued", "kept"}}. After each of them a plan is made, and the
- * books must close: what is accounted on nodes and to namespaces is the sum of their runs, no bound
- * is exceeded, and nobody waits for whom there is a place.
+ * Objects as a watch may show them, and the plans that are made of them. The input is a JSON
+ * list of {"run": object}, {"agent": object}, {"node": object}, {"lease": object}, {"gone":
+ * object} (a run), {"lost": "name"} (an agent), {"pass": seconds}, {"refuse": 1} (the writes of
+ * the last plan failed) and {"limit": {"runs", "queued", "kept"}}. After each of them a plan is
+ * made, and the books must close: what is accounted on nodes and to namespaces is the sum of
+ * their runs, no bound is exceeded, and nobody waits for whom there is a place.
  */
 #include "controller/plan.h"
 

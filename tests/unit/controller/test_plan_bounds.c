@@ -353,7 +353,8 @@ static void test_scans_are_bounded(void **state)
     assert_string_equal(plan(world), "b/r700");
 }
 
-/* Ten thousand waiting runs and a thousand full nodes are looked at in no time. */
+/* Of a thousand full nodes one gets room for a run again and again, and of ten thousand that wait
+ * the namespaces' oldest take it in turn. */
 static void test_large_backlog(void **state)
 {
     struct world *world = *state;
