@@ -88,8 +88,6 @@ static void expire(struct event_recorder *recorder, uint64_t now_ns)
 static struct series *series_new(struct event_recorder *recorder, const char *key,
                                  const struct event *event, const char *name)
 {
-    if (HASH_COUNT(recorder->series) >= MAX_EVENT_SERIES)
-        return NULL;
     struct series *series = calloc(1, sizeof(*series));
     if (!series)
         return NULL;
@@ -171,6 +169,8 @@ static int create(struct event_recorder *recorder, const char *key, const struct
     cleanup_buf struct buf body = BUF_INIT(MAX_EVENT_BODY);
     char name[EVENT_NAME_SIZE];
     int64_t now_us = clock_realtime_us();
+    if (HASH_COUNT(recorder->series) >= MAX_EVENT_SERIES)
+        return error_set(err, EBUSY, "%u events wait for their answers", MAX_EVENT_SERIES);
     int r = event_encode(event, &recorder->reporter, now_us, &path, &body, err);
     if (r < 0)
         return r;

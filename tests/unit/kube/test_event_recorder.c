@@ -226,6 +226,24 @@ static void test_bounded(void **state)
     assert_string_equal(last(world)->method, "POST");
 }
 
+/* Nothing that waits for its answer is forgotten for another. */
+static void test_all_under_way(void **state)
+{
+    struct world *world = *state;
+    char name[16];
+    for (unsigned int i = 0; i < MAX_EVENT_SERIES; i++) {
+        (void)snprintf(name, sizeof(name), "r%u", i);
+        now_ns += EVENT_SPACE_NS;
+        assert_int_equal(tell(world, name, "NoRoom"), 0);
+    }
+    now_ns += EVENT_SPACE_NS;
+    assert_int_equal(tell(world, "more", "NoRoom"), -EBUSY);
+    assert_int_equal(event_recorder_count(world->recorder, EVENT_LEFT_OUT), 1);
+    answer(&world->client.calls[MAX_EVENT_SERIES / 2], 200);
+    now_ns += EVENT_SPACE_NS;
+    assert_int_equal(tell(world, "more", "NoRoom"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +255,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rate, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_all_under_way, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
