@@ -5,8 +5,6 @@
  */
 #include "controller/planner.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <utlist.h>
 
 /* Nobody else in lane has a place: none asks for less than those that were looked at, or, to keep

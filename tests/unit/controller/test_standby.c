@@ -11,10 +11,7 @@
 
 #include <cmocka.h>
 
-#include "common/cleanup.h"
 #include "common/log.h"
-#include "controller/limits.h"
-#include "objects.h"
 #include "world.h"
 
 struct leader {

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "common/cleanup.h"
 #include "common/clock.h"
 #include "controller/limits.h"
 #include "objects.h"
