@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/kube/fake_client.h"
-#include "tests/unit/kube/cmocka_setup.h"
+#include "tests/unit/common/cmocka_setup.h"
 
 #include <errno.h>
 #include <stdio.h>
