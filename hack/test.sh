@@ -8,12 +8,12 @@ root=$PWD
 
 layers_all=(jail escape egress soak unit fuzz client runtime resolver cpython controlplane chart
     rbac cluster kubectl faults vm lint)
-# What tells how quick something is, or what the machine has, runs with nothing beside it. The two
-# that only compute run beside all others, which mostly wait, and are told at the end. So do, one
-# after the other, those that wait and share nothing with the rest.
+# What tells how quick something is, or what the machine has, runs beside nothing but what gives way
+# to everything (start_ahead). The machines run beside all that follows, which mostly waits, and are
+# told at the end. So do, one after the other, those that wait and share nothing with the rest.
 alone=(jail escape egress soak)
 in_line=(client controlplane chart rbac faults)
-beside=(vm lint "${in_line[@]}")
+beside=(vm "${in_line[@]}")
 
 usage() {
     cat <<TXT
@@ -127,6 +127,7 @@ build() {
 
 layer_unit() {
     local log=build/test-logs/unit.log passed bad programs
+    [ -z "$builds_pid" ] || wait "$builds_pid"
     if ! build debug -DSANDBOXRUN_WERROR="$werror"; then
         close unit 0 1 0
         return
@@ -150,6 +151,7 @@ layer_unit() {
 
 layer_fuzz() {
     local log=build/test-logs/fuzz.log total bad
+    [ -z "$builds_pid" ] || wait "$builds_pid"
     if ! build debug -DSANDBOXRUN_WERROR="$werror"; then
         close fuzz 0 1 0
         return
@@ -165,6 +167,7 @@ layer_fuzz() {
     close fuzz "$((total - bad))" "$bad" 0
 }
 
+declare -A beside_pids
 mkdir -p build/test-logs
 ./hack/deps.sh --check test >/dev/null || ./hack/deps.sh test || exit 1
 
@@ -192,14 +195,43 @@ layer_command() {
     esac
 }
 
-# A second, old kubectl is only computed: beside the layers that wait, until its layer's turn.
+# What is only computed begins at once and gives way to all else, one thing at a time. Each is a process group of its own, which ends as a whole.
+builds_pid=
 old_kubectl_log=build/test-logs/build-old-kubectl.log
 old_kubectl_pid=
 
+give_way() {
+    renice -n 19 "$BASHPID" >/dev/null
+    exec 3>build/test-logs/ahead.lock
+    flock 3
+    "$@"
+}
+
+builds_unit() {
+    build debug -DSANDBOXRUN_WERROR="$werror" || return 1
+    ! command -v clang >/dev/null || build clang
+}
+
 start_old_kubectl() {
     [ -z "$old_kubectl_pid" ] || return
-    nice -n 19 tests/controlplane/build.sh --old-kubectl >"$old_kubectl_log" 2>&1 &
+    set -m
+    give_way tests/controlplane/build.sh --old-kubectl >"$old_kubectl_log" 2>&1 &
     old_kubectl_pid=$!
+    set +m
+}
+
+start_ahead() {
+    set -m
+    if wants unit || wants fuzz; then
+        give_way builds_unit >build/test-logs/ahead.log 2>&1 &
+        builds_pid=$!
+    fi
+    if wants lint; then
+        give_way layer_command lint >build/test-logs/lint-beside.log 2>&1 &
+        beside_pids[lint]=$!
+    fi
+    set +m
+    ! wants kubectl || start_old_kubectl
 }
 
 layer_kubectl() {
@@ -215,19 +247,15 @@ layer_kubectl() {
     layer_other kubectl
 }
 
-declare -A beside_pids
 beside_started=
 
 start_beside() {
     local layer
     [ -z "$beside_started" ] || return
     beside_started=yes
-    ! wants kubectl || start_old_kubectl
     for layer in "${beside[@]}"; do
         if wants "$layer"; then
             (
-                # The machines keep time; the analysers have all the time there is.
-                [ "$layer" != lint ] || renice -n 19 "$BASHPID" >/dev/null
                 case " ${in_line[*]} " in
                 *" $layer "*) export SANDBOXRUN_TEST_LINE=$root/build/test-logs/line.lock ;;
                 esac
@@ -238,16 +266,15 @@ start_beside() {
     done
 }
 
-# Interrupted, what was started ends and takes what it has started along: of a shell script the
-# background ignores the one signal, of Python the other would leave machines behind.
+# Interrupted, what was started ends and takes what it has started along: of Python the other signal
+# would leave machines behind.
 end_beside() {
-    local layer
-    [ -z "$old_kubectl_pid" ] || kill -TERM "$old_kubectl_pid" 2>/dev/null
+    local layer pid
+    for pid in "$builds_pid" "$old_kubectl_pid" "${beside_pids[lint]:-}"; do
+        [ -z "$pid" ] || kill -TERM -- "-$pid" 2>/dev/null
+    done
     for layer in "${!beside_pids[@]}"; do
-        case "$layer" in
-        lint) kill -TERM "${beside_pids[$layer]}" 2>/dev/null ;;
-        *) kill -INT "${beside_pids[$layer]}" 2>/dev/null ;;
-        esac
+        [ "$layer" = lint ] || kill -INT "${beside_pids[$layer]}" 2>/dev/null
     done
 }
 trap end_beside EXIT
@@ -268,6 +295,7 @@ layer_other() {
     run_layer "$layer" layer_command "$layer"
 }
 
+[ "${#layers[@]}" -eq 1 ] || start_ahead
 for layer in "${layers[@]}"; do
     case " ${alone[*]} " in
     *" $layer "*) ;;
