@@ -62,6 +62,7 @@ from helpers.cluster import BIN, NAMESPACE, ROOT, UID, Process, free_port, http_
 from helpers.controlplane import ControlPlane
 from helpers.wait import wait_until
 
+FINISHED_KEPT = "1000000"
 # By number of objects, at the top of the result as well.
 SUMMARY = ("assignments_per_s", "writes_per_s_of_bare_writer", "created_to_assigned_p50_ms",
            "created_to_assigned_p99_ms", "created_to_finished_p50_ms",
@@ -175,7 +176,10 @@ class Bench:
             "controller",
             [self.controller_program, "--leader-elect=false", "--kubeconfig", self.kubeconfig,
              "--lease-namespace", NAMESPACE, "--log-level", "warn",
-             "--health-address", f"127.0.0.1:{port}"],
+             "--health-address", f"127.0.0.1:{port}",
+             # All objects stay: deleting old ones would be a request more for each new one.
+             "--max-finished-runs", FINISHED_KEPT,
+             "--max-finished-runs-per-namespace", FINISHED_KEPT],
             self.dir, uid=UID if os.geteuid() == 0 else None)
         if wait:
             wait_until("the controller to be ready", lambda: self.controller_is_ready(port))
