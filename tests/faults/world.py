@@ -16,7 +16,7 @@ import time
 
 from helpers.cluster import (NAMESPACE, RUNTIMES, UID, Cluster, Node, Process, http_get, metric,
                              reach_by)
-from helpers.controlplane import ControlPlane, Etcd
+from helpers.controlplane import ControlPlane, ControlPlaneError, Etcd
 from helpers.rawapi import RawApi
 from helpers.marks import Marks
 from helpers.netns import enter
@@ -125,16 +125,23 @@ class ServerPart(Part):
     def __init__(self, name, server):
         super().__init__(name, server.start)
         self.server = server
+        self.kills = 0
 
     def alive(self):
         return self.server.running()
 
     def start_anew(self):
         self.server.kill()  # what is left of an end of its own
-        self.start()
+        kills = self.kills
+        try:
+            self.start()
+        except ControlPlaneError:
+            if self.kills == kills:
+                raise
 
     def kill(self, down_s):
-        # At once, even while it starts.
+        # At once, even while it starts, which is then for the next start to do.
+        self.kills += 1
         if child := self.server.child:
             child.kill()
         with self.lock:
