@@ -45,17 +45,6 @@ static void destroy(struct reflector *reflector)
     free(reflector);
 }
 
-void reflector_enter(struct reflector *reflector)
-{
-    reflector->depth++;
-}
-
-void reflector_leave(struct reflector *reflector)
-{
-    if (--reflector->depth == 0 && reflector->dying)
-        destroy(reflector);
-}
-
 static void log_failure(const struct reflector *reflector, const struct error *err,
                         uint64_t delay_ms)
 {
@@ -77,6 +66,37 @@ static void wait_then_step(struct reflector *reflector, uint64_t delay_ms)
     (void)loop_timer_arm(reflector->timer, delay_ms);
 }
 
+static void forget_bytes(struct reflector *reflector)
+{
+    framer_reset(&reflector->framer);
+    splitter_reset(&reflector->splitter);
+}
+
+static void list_anew(struct reflector *reflector)
+{
+    kube_call_cancel(reflector->call);
+    reflector->call = NULL;
+    reflector->anew = false;
+    forget_bytes(reflector);
+    reflector_plan_relist(&reflector->plan);
+    wait_then_step(reflector, 0);
+}
+
+void reflector_enter(struct reflector *reflector)
+{
+    reflector->depth++;
+}
+
+void reflector_leave(struct reflector *reflector)
+{
+    if (--reflector->depth > 0)
+        return;
+    if (reflector->dying)
+        destroy(reflector);
+    else if (reflector->anew)
+        list_anew(reflector);
+}
+
 /* The request is over, one way or the other, and outcome says how. */
 static void end_step(struct reflector *reflector, const struct error *err)
 {
@@ -91,8 +111,7 @@ static void end_step(struct reflector *reflector, const struct error *err)
     if (reflector->plan.failures > 0)
         reflector->stats.errors++;
     log_failure(reflector, err, delay_ms);
-    framer_reset(&reflector->framer);
-    splitter_reset(&reflector->splitter);
+    forget_bytes(reflector);
     wait_then_step(reflector, delay_ms);
 }
 
@@ -194,7 +213,7 @@ static void on_data(const char *bytes, size_t len, void *arg)
     else
         r = framer_feed(&reflector->framer, bytes, len);
     note_progress(reflector, len);
-    if (r < 0 && !reflector->dying) {
+    if (r < 0 && !reflector->dying && !reflector->anew) {
         if (r != -ECANCELED)
             reflector->outcome.lost = true;
         break_off(reflector, &err);
@@ -374,6 +393,16 @@ void reflector_free(struct reflector *reflector)
     reflector->call = NULL;
     reflector_drop_lookups(reflector);
     loop_timer_disarm(reflector->timer);
+}
+
+void reflector_relist(struct reflector *reflector)
+{
+    if (reflector->dying)
+        return;
+    reflector->anew = true;
+    /* From a handler: when that has returned. */
+    if (reflector->depth == 0)
+        list_anew(reflector);
 }
 
 bool reflector_is_healthy(const struct reflector *reflector)

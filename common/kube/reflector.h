@@ -50,6 +50,10 @@ int reflector_new(struct kube_client *client, const struct reflector_options *op
                   struct reflector **ret_reflector, struct error *err);
 void reflector_free(struct reflector *reflector);
 
+/* For a consumer that has reason to take what it was told for old: nothing of the request under way
+ * is delivered any more, and a new list is made at once. synced follows, as after any list. */
+void reflector_relist(struct reflector *reflector);
+
 /* True while a first list is complete, the last request got somewhere, and the stream has been
  * heard of within its limit. */
 bool reflector_is_healthy(const struct reflector *reflector);

@@ -44,6 +44,7 @@ struct reflector {
     struct reflector_stats stats;
     unsigned int depth; /* entries from client or loop on the stack: freeing waits for them */
     bool dying;
+    bool anew; /* a new list is wanted, and nothing else told */
 };
 
 void reflector_enter(struct reflector *reflector);

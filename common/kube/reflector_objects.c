@@ -13,9 +13,9 @@ static const char *text_or_empty(const char *text)
     return text ? text : "";
 }
 
-static int stop_if_dying(const struct reflector *reflector)
+static int stop_if_over(const struct reflector *reflector)
 {
-    return reflector->dying ? -ECANCELED : 0;
+    return reflector->dying || reflector->anew ? -ECANCELED : 0;
 }
 
 int reflector_upsert(struct reflector *reflector, const cJSON *object, size_t bytes)
@@ -47,7 +47,7 @@ int reflector_upsert(struct reflector *reflector, const cJSON *object, size_t by
             return -ECANCELED;
     }
     reflector->handlers.upsert(object, bytes, reflector->arg);
-    return stop_if_dying(reflector);
+    return stop_if_over(reflector);
 }
 
 int reflector_forget(struct reflector *reflector, const char *name_space, const char *name,
@@ -58,7 +58,7 @@ int reflector_forget(struct reflector *reflector, const char *name_space, const 
     reflector_drop_lookup(reflector, name_space, name, uid);
     if (kube_cache_remove(reflector->cache, name_space, name, uid, known_uid))
         reflector->handlers.remove(name_space, name, known_uid, reflector->arg);
-    return stop_if_dying(reflector);
+    return stop_if_over(reflector);
 }
 
 /* An object whose text is no use, but whose name may be in its first bytes. */

@@ -150,6 +150,13 @@ uint64_t reflector_plan_watch_ended(struct reflector_plan *plan,
     return jitter_ms > spacing_ms ? jitter_ms : spacing_ms;
 }
 
+void reflector_plan_relist(struct reflector_plan *plan)
+{
+    drop_token(plan);
+    plan->limit = plan->page_size;
+    plan->step = REFLECTOR_LIST;
+}
+
 void reflector_plan_event(struct reflector_plan *plan, const char *version)
 {
     size_t len = strlen(version);

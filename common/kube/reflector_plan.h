@@ -58,6 +58,9 @@ uint64_t reflector_plan_failed_page(struct reflector_plan *plan,
 uint64_t reflector_plan_watch_ended(struct reflector_plan *plan,
                                     const struct reflector_outcome *outcome, uint32_t random);
 
+/* Whatever it was about, a new list is made from its first page. */
+void reflector_plan_relist(struct reflector_plan *plan);
+
 /* An event or bookmark has been taken in; a version that can't be kept ("" or too long) leaves
  * the last one, from which the server will repeat. */
 void reflector_plan_event(struct reflector_plan *plan, const char *version);

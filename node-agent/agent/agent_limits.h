@@ -71,6 +71,10 @@
 #define LEASE_START_MARGIN_MS 100u
 #define MAX_LEASE_BODY        (4u << 10)
 
+/* An assignment that comes so long after it was made comes by a watch that lags: the controller may
+ * have given the run up. It does that OVERDUE_MS after the run's timeout. */
+#define ASSIGNMENT_OLD_MS 10000u
+
 /* How long the agent tries to reach its jailer at start. */
 #define JAILER_CONNECT_WITHIN_MS 30000u
 #define JAILER_CONNECT_RETRY_MS  200u

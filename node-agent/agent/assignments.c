@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define US_PER_MS  1000
 #define COLLECTION "/apis/" SANDBOXRUN_GROUP_VERSION "/sandboxruns"
 
 /* An object as the watch has shown it. */
@@ -81,7 +82,7 @@ static bool fits(const struct assignments *assignments, const struct sandboxrun 
     const struct node_resources *used = &assignments->allocated;
     const struct run_spec *spec = &object->spec;
 
-    if (!hello || !spool_has_room(assignments->options.spool) ||
+    if (!hello || assignments->unsure || !spool_has_room(assignments->options.spool) ||
         spool_failure(assignments->options.spool) ||
         !node_lease_is_fresh(assignments->options.lease))
         return false;
@@ -191,6 +192,30 @@ static void act_seen(struct assignment *assignment, const struct sighting *sight
     }
 }
 
+/* What is told may be old: what the watch has yet to deliver may say that the controller has ended
+ * the run. */
+static void list_anew(struct assignments *assignments)
+{
+    assignments->unsure = true;
+    reflector_relist(assignments->reflector);
+}
+
+/* By the API server's clock, which dates assignments. Whatever that shows, after one more list
+ * there is nothing older. */
+static void doubt_old(struct assignments *assignments, const struct sighting *sighting)
+{
+    int64_t now_us = kube_client_server_time_us(assignments->options.client);
+    int64_t age_us = now_us - sighting->status.scheduled_us;
+
+    if (!assignments->listed || assignments->unsure || now_us == 0 ||
+        age_us < (int64_t)ASSIGNMENT_OLD_MS * US_PER_MS)
+        return;
+    log_event(LOG_LEVEL_INFO, "an assignment comes late, listing the node's runs anew",
+              LOG_TEXT("uid", sighting->uid), LOG_TEXT("sandbox", sighting->status.sandbox_id),
+              LOG_NUMBER("ageMs", age_us / US_PER_MS));
+    list_anew(assignments);
+}
+
 static void sight_unseen(struct assignments *assignments, const struct sighting *sighting,
                          struct assignment_facts *facts)
 {
@@ -199,6 +224,7 @@ static void sight_unseen(struct assignments *assignments, const struct sighting 
     int r = 0;
 
     if (wants_object(facts)) {
+        doubt_old(assignments, sighting);
         r = sandboxrun_decode(sighting->tree, SANDBOXRUN_LENIENT, &object, &err);
         if (r == 0)
             r = sandboxrun_validate(&object, &err);
@@ -329,6 +355,9 @@ static void on_synced(void *arg)
     status_writer_settle(assignments->options.writer);
     log_event(LOG_LEVEL_DEBUG, "runs of this node are listed",
               LOG_NUMBER("active", assignments->allocated.runs));
+    assignments->listed = true;
+    assignments->unsure = false;
+    assignments_start_held(assignments);
 }
 
 void assignments_start_held(struct assignments *assignments)
@@ -361,6 +390,8 @@ void assignments_renewed(struct assignments *assignments, bool lapsed)
 {
     while (lapsed && assignments->held)
         assignment_give_back(assignments->held);
+    if (lapsed)
+        list_anew(assignments);
     assignments_start_held(assignments);
 }
 

@@ -48,7 +48,8 @@ void assignments_written(struct assignments *assignments, const struct status_ta
                          enum status_write write, enum status_step step);
 
 /* The node's lease was renewed: starts what waited for it. lapsed: gives that back instead, since
- * the controller may be about to end it. */
+ * the controller may be about to end it, and starts nothing before a new list has told what it has
+ * ended already. */
 void assignments_renewed(struct assignments *assignments, bool lapsed);
 
 /* The spool can be written to, or not: starts what is held, or gives it back for others to run. */

@@ -17,6 +17,8 @@ from helpers.wait import wait_until
 
 TIMES = ("--lease-duration", "3s", "--lease-renew-interval", "1s")
 WINDOW_S, LOST_S = 1.5, 7.5
+# An assignment that is older when it comes may have been ended by the controller.
+OLD_S = 10
 # What a loaded machine may add.
 SLACK_S = 4
 # Programs that don't end by themselves.
@@ -169,6 +171,37 @@ class TestLeases(unittest.TestCase):
         self.assertEqual(self.cluster.get("undelivered")["status"]["reason"], "NodeLost")
         self.assertEqual(node.agent.log().count('"msg":"run finished"'), 1)
         self.assertEqual(node.spooled(), [])
+
+    def test_an_assignment_that_a_watch_brings_too_late_is_not_started(self):
+        node = self.add_node("lags")
+        node.cable.cut()
+        since = time.monotonic()
+        self.create("outdated", node, "print('started')")
+        sandbox = self.cluster.wait_phase("outdated", ("Scheduled",))["status"]["sandboxID"]
+        self.wait_lost("outdated", since)
+        # Heartbeats go another way by now than the watch, which has yet to bring the assignment.
+        node.cable.mend_for_new()
+        wait_until("a heartbeat", lambda: '"the node\'s lease is renewed again"' in node.agent.log(),
+                   30)
+        node.cable.mend()
+        self.create("next", node, "print('started')", queueTimeoutSeconds=60)
+        self.assertEqual(self.cluster.wait_finished("next")["status"]["phase"], "Succeeded")
+        self.assertNotIn(sandbox, node.agent.log())
+
+    def test_an_assignment_that_comes_late_is_started_after_a_new_list(self):
+        """The watch alone lags: the lease never lapsed."""
+        node = self.add_node("slow")
+        node.cable.cut()
+        node.cable.mend_for_new()
+        self.create("delayed", node, "print('started')")
+        self.cluster.wait_phase("delayed", ("Scheduled",))
+        time.sleep(OLD_S + 0.5)
+        self.assertEqual(self.cluster.get("delayed")["status"]["phase"], "Scheduled")
+        node.cable.mend()
+        self.assertEqual(self.cluster.wait_finished("delayed")["status"]["phase"], "Succeeded")
+        log = node.agent.log()
+        self.assertEqual(log.count('"an assignment comes late, listing the node\'s runs anew"'), 1)
+        self.assertNotIn('"lapsed":1', log)
 
     def test_a_cordoned_or_tainted_node_gets_no_new_runs_and_ends_those_it_has(self):
         node = self.add_node("closed")

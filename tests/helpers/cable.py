@@ -15,6 +15,7 @@ class Cable:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.open = threading.Event()
         self.open.set()
+        self.earlier = []  # what connections that are older than a mending wait for
         threading.Thread(target=self._accept, daemon=True).start()
 
     @property
@@ -29,6 +30,15 @@ class Cable:
         self.open.clear()
 
     def mend(self):
+        for earlier in [*self.earlier, self.open]:
+            earlier.set()
+        self.earlier.clear()
+
+    def mend_for_new(self):
+        """What is under way stays cut until mend(): as a network does that comes back, where each
+        connection waits for its own next attempt."""
+        self.earlier.append(self.open)
+        self.open = threading.Event()
         self.open.set()
 
     def close(self):
@@ -43,12 +53,12 @@ class Cable:
                 return
             far = socket.create_connection(("127.0.0.1", self.port))
             for pair in ((near, far), (far, near)):
-                threading.Thread(target=self._pass_on, args=pair, daemon=True).start()
+                threading.Thread(target=self._pass_on, args=(*pair, self.open), daemon=True).start()
 
-    def _pass_on(self, source, target):
+    def _pass_on(self, source, target, is_open):
         try:
             while part := source.recv(65536):
-                self.open.wait()
+                is_open.wait()
                 target.sendall(part)
             target.shutdown(socket.SHUT_WR)
         except OSError:

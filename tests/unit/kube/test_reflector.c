@@ -17,6 +17,7 @@ struct consumer {
     const char *until;   /* stop the loop when the record ends so */
     const char *free_at; /* free the reflector then */
     bool free_client;
+    const char *relist_at; /* take what was told for old, once */
 };
 
 static void tell(struct consumer *consumer, const char *text)
@@ -32,6 +33,11 @@ static void tell(struct consumer *consumer, const char *text)
             kube_client_free(consumer->server->client);
             consumer->server->client = NULL;
         }
+    }
+    if (consumer->relist_at && len >= strlen(consumer->relist_at) &&
+        strcmp(told + len - strlen(consumer->relist_at), consumer->relist_at) == 0) {
+        consumer->relist_at = NULL;
+        reflector_relist(consumer->reflector);
     }
     if (consumer->until && len >= strlen(consumer->until) &&
         strcmp(told + len - strlen(consumer->until), consumer->until) == 0)
@@ -482,6 +488,55 @@ static void test_a_handler_may_free_everything(void **state)
     }
 }
 
+/* Whatever is under way, nothing more of it is told, and the list is made from its first page. */
+static void test_a_new_list_at_will(void **state)
+{
+    (void)state;
+    static const char pages[] =
+        "[" LIST("5", "t", OBJECT("a", "1", "1") "," OBJECT("b", "2", "2")) "," LIST(
+            "9", "",
+            OBJECT("a", "1", "1") "," OBJECT(
+                "b", "2", "3")) "," WATCH(EVENT("ADDED", OBJECT("z", "4", "10")), "hold") "]";
+    static const char watch[] = "[" LIST("5", "", OBJECT("a", "1", "1")) "," WATCH(
+        EVENT("ADDED", OBJECT("b", "2", "6")) "," EVENT("ADDED", OBJECT("c", "3", "7")),
+        "hold") "," LIST("9", "",
+                         OBJECT("b", "2", "6")) "," WATCH(EVENT("ADDED", OBJECT("z", "4", "10")),
+                                                          "hold") "]";
+    static const struct {
+        const char *script, *at, *told;
+    } cases[] = {
+        {pages, "+a@1 ", "+a@1 +b@3 = +z@10 "},
+        {pages, "+b@2 ", "+a@1 +b@2 +b@3 = +z@10 "},
+        {watch, "+b@6 ", "+a@1 = +b@6 -a(1) = +z@10 "},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct consumer consumer = {.until = "+z@10 ", .relist_at = cases[i].at};
+        struct server server;
+        start(&consumer, &server, cases[i].script, 0);
+        server_run(&server);
+        assert_string_equal(buf_str(&consumer.told), cases[i].told);
+        assert_int_equal(server_count(&server, "continue="), 0);
+        assert_int_equal(reflector_stats(consumer.reflector).errors, 0);
+        stop(&consumer);
+    }
+
+    /* From outside, while the watch has nothing to tell. */
+    struct consumer consumer = {.until = "= "};
+    struct server server;
+    start(&consumer, &server,
+          "[" LIST("5", "", OBJECT("a", "1", "1")) "," WATCH(BOOKMARK("6"), "hold") "," LIST(
+              "9", "", OBJECT("z", "2", "7")) "," WATCH("", "hold") "]",
+          0);
+    server_run(&server);
+    for (int n = 0; n < 100 && server_count(&server, "watch=") < 1; n++)
+        server_run_for(&server, 50);
+    reflector_relist(consumer.reflector);
+    server_run(&server);
+    assert_string_equal(buf_str(&consumer.told), "+a@1 = +z@7 -a(1) = ");
+    stop(&consumer);
+}
+
 static void test_a_long_page(void **state)
 {
     (void)state;
@@ -512,6 +567,7 @@ int main(void)
         cmocka_unit_test(test_no_busy_loop),
         cmocka_unit_test(test_unhealthy_while_nothing_comes),
         cmocka_unit_test(test_a_handler_may_free_everything),
+        cmocka_unit_test(test_a_new_list_at_will),
         cmocka_unit_test(test_a_long_page),
     };
     return cmocka_run_group_tests(tests, server_setup, server_teardown);
