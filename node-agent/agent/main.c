@@ -36,13 +36,15 @@
  *
  * A run. Code is started only if its status is Scheduled, bears this instance and a sandbox id
  * that this agent has never seen, if the object isn't being deleted, is valid, and fits into what
- * the jailer offered; what doesn't fit waits in line. The jailer seals a jail, or has one that
- * waits, and hands over the ends of three pipes and a timer. Then the mark is made durable in the
- * spool, and only after that is the jailer told to start and the request written. So whatever dies
- * when, nothing is started twice: without a mark nothing of the request had left this process.
- * Between the two the timer is set, behind the deadline: when it expires process 1 of the jail
- * ends, for the deadline itself is the jailer's, which may be stopped. So a run that the jailer
- * says nothing of for 30 s past its deadline is over.
+ * the jailer offered; what doesn't fit waits in line. So does what the watch brings late, or what
+ * it brings after the Lease had lapsed, until a new list has shown it too: the controller may have
+ * ended it. The jailer seals a jail, or has one that waits, and hands over the ends of three pipes
+ * and a timer. Then the mark is made durable in the spool, and only after that is the jailer told
+ * to start and the request written. So whatever dies when, nothing is started twice: without a mark
+ * nothing of the request had left this process. Between the two the timer is set, behind the
+ * deadline: when it expires process 1 of the jail ends, for the deadline itself is the jailer's,
+ * which may be stopped. So a run that the jailer says nothing of for 30 s past its deadline is
+ * over.
  *
  * Its end. The result replaces the mark in the spool, then goes to the API server, and leaves the
  * spool when the API server has taken it or answers that the object is gone, is another one or is
