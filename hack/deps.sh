@@ -7,11 +7,13 @@ set -euo pipefail
 
 usage() {
     cat <<'TXT'
-usage: hack/deps.sh [--check] [build|test|lint|all]...
+usage: hack/deps.sh [--check] [build|test|lint|bench|all]...
 
   build   compiler, CMake, the libraries, and nft for the network of ToolCall (default)
   test    what the test layers need besides: clang, bubblewrap, Go
   lint    clang-format, clang-tidy, cppcheck, shellcheck
+  bench   what others run programs in, to be measured beside: bubblewrap, crun, runc, runsc, podman;
+          those that this release of Debian lacks are left out. No part of all
   --check only says what is missing; exit code 1 if anything is
 TXT
 }
@@ -24,6 +26,7 @@ tests=(clang libclang-rt-dev bubblewrap curl procps iproute2 conntrack util-linu
 # Any Go from 1.16 on will do: a newer toolchain comes as a module where it is needed.
 command -v go >/dev/null || [ -x /usr/local/go/bin/go ] || tests+=(golang-go)
 lint=(clang-format clang-tidy cppcheck shellcheck)
+peers=(bubblewrap crun runc runsc podman)
 
 check=0
 wanted=()
@@ -33,6 +36,7 @@ for arg in "$@"; do
     build) wanted+=("${build[@]}") ;;
     test) wanted+=("${build[@]}" "${tests[@]}") ;;
     lint) wanted+=("${lint[@]}") ;;
+    bench) wanted+=("${peers[@]}") ;;
     all) wanted+=("${build[@]}" "${tests[@]}" "${lint[@]}") ;;
     -h | --help) usage; exit 0 ;;
     *) echo "deps.sh: unknown argument '$arg'" >&2; usage >&2; exit 2 ;;
@@ -85,6 +89,10 @@ for i in "${!missing[@]}"; do
     if [ "${missing[$i]}" = libclang-rt-dev ]; then
         missing[i]=$(clang_runtime)
         [ -n "${missing[$i]}" ] || unset 'missing[i]'
+    elif [[ " ${peers[*]} " == *" ${missing[$i]} "* ]] && ! apt-cache show "${missing[$i]}" >/dev/null 2>&1; then
+        echo "note: this release has no package ${missing[$i]}" >&2
+        unset 'missing[i]'
     fi
 done
+[ "${#missing[@]}" -gt 0 ] || exit 0
 apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
