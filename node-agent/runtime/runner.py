@@ -13,15 +13,14 @@ process with status 70 (EX_SOFTWARE) before a byte of the program has run.
 
 Every run pays for what happens here before its program starts. So nothing is imported that a bare
 interpreter hasn't loaded already but atexit, which is built in, and compile() is kept for the rare
-case that needs it. What comes behind the program's end is paid for too, and left out where nobody
-could tell (leave()).
+case that needs it; and one that waits for its request does before it what it can (rehearse()).
+What comes behind the program's end is paid for too, and left out where nobody could tell (leave()).
 """
 
 # Taken before anything else is defined: what the interpreter gives to every `__main__`.
 GIVEN = dict(globals())
 
 import _imp
-import io
 import os
 import sys
 
@@ -151,33 +150,65 @@ def compile_by_exec(path, code):
     return compiled
 
 
+class Kept(list):
+    """Takes what is written to it."""
+
+    write = list.append
+
+
 def compile_or_hand_over(path, code):
     """The program's code object. Source that isn't UTF-8 or doesn't compile goes to a plain
     interpreter, which runs or reports it exactly as a user knows it: encoding, NUL bytes and all.
     Warnings of a compilation that fails are dropped, since that interpreter gives them again."""
     stderr = sys.stderr
-    sys.stderr = warnings = io.StringIO()
+    sys.stderr = warnings = Kept()
     try:
         code.decode()
-        compiled = compile_by_exec(path, code)
-        if warnings.tell():  # they name no file and no line
-            warnings.seek(0)
-            warnings.truncate()
+        if not HAS_REHEARSED:
+            compiled = compile_by_exec(path, code)
+        if HAS_REHEARSED or warnings:  # which of exec() name no file and no line
+            warnings.clear()
             globals().pop("__warningregistry__", None)  # by which Python 3.13 gives them once
             compiled = compile(code, path, "exec", dont_inherit=True)
     except BaseException:
         os.execv(sys.executable, [sys.executable, "-I", "-u", "-B", *sys.argv])
     finally:
         sys.stderr = stderr
-    if text := warnings.getvalue():
-        stderr.write(text)
+    if warnings:
+        stderr.write("".join(warnings))
     return compiled
+
+
+# Whether compile() was called already, and its price paid.
+HAS_REHEARSED = False
+
+
+def rehearse():
+    """Does what a request asks for once, for a program that does nothing, while nobody waits for
+    it: the pages and the types that this takes for the first time are there then. Nothing else of
+    it is left."""
+    global HAS_REHEARSED
+    HAS_REHEARSED = True
+    head = (REQUEST_VERSION, 0, 1, 0, 0, 0)
+    code, _, args, env = parse(
+        b"".join([REQUEST_MAGIC, *(n.to_bytes(4, "little") for n in head), b"\1\0\0\0", b"a"])
+    )
+    extend_environment(env)
+    lay_out(os.devnull, code)
+    namespace = {}
+    exec(compile_or_hand_over(os.fsdecode(args[0]), code), namespace)
+    are_silent(namespace.values())
+    has_foreign_code()
+    flush_streams()
+
+
 
 
 def prepare():
     """(code object, namespace of `__main__`) of the program."""
     if WAITS in sys.argv[1:]:
         del sys.argv[1:], sys.orig_argv[-1:]
+        rehearse()
         os.write(1, HELLO)
     code, stdin, args, env = parse(read_channel())
     home = os.getcwd()
@@ -306,6 +337,8 @@ def leave_at_exit():
 # Of the program once it has ended; None until then.
 STATUS = None
 
+leave_at_exit()
+
 try:
     PROGRAM, NAMESPACE = prepare()
 except ValueError as error:
@@ -314,8 +347,6 @@ except ValueError as error:
 except OSError as error:
     os.write(2, f"sandboxrun: not started: the request can't be taken in: {error}\n".encode())
     os._exit(EXIT_REFUSED)
-
-leave_at_exit()
 
 # A bare `raise` adds no entry of this frame to the traceback, and the one that the exception
 # gained on its way out of exec() is cut off. What follows (SystemExit, sys.excepthook, death by

@@ -467,11 +467,11 @@ class RunnerTest(unittest.TestCase):
             )
         return done.returncode, done.stdout, done.stderr
 
-    def run_runner(self, message, pass_channel=True):
+    def run_runner(self, message, pass_channel=True, waits=False):
         with tempfile.TemporaryFile() as channel:
             channel.write(message)
             channel.seek(0)
-            child = [PYTHON, "-I", "-u", "-B", self.runner]
+            child = [PYTHON, "-I", "-u", "-B", self.runner, *["waits"] * waits]
             if pass_channel:
                 # The shell moves the channel to where the runner expects it, and says where it is.
                 child = ["/bin/sh", "-c",
@@ -488,7 +488,9 @@ class RunnerTest(unittest.TestCase):
                 pass_fds=[channel.fileno()] if pass_channel else [],
                 timeout=TIMEOUT_SECONDS,
             )
-        return done.returncode, done.stdout, done.stderr
+        if waits:
+            self.assertEqual(done.stdout[:1], b"\n")
+        return done.returncode, done.stdout[waits:], done.stderr
 
     def assert_refused(self, result, contains):
         code, stdout, stderr = result
@@ -501,12 +503,15 @@ class RunnerTest(unittest.TestCase):
             with self.subTest(name):
                 self.setUp()
                 expected = self.run_plain(case)
-                self.setUp()
-                result = self.run_runner(request(case.code, case.args, case.env, case.stdin))
                 if case.normalise:
                     expected = (expected[0], *map(case.normalise, expected[1:]))
-                    result = (result[0], *map(case.normalise, result[1:]))
-                self.assertEqual(result, expected)
+                for waits in (False, True):
+                    self.setUp()
+                    result = self.run_runner(request(case.code, case.args, case.env, case.stdin),
+                                             waits=waits)
+                    if case.normalise:
+                        result = (result[0], *map(case.normalise, result[1:]))
+                    self.assertEqual(result, expected, f"waits: {waits}")
 
     def test_malformed_requests(self):
         for name, message in MALFORMED.items():
