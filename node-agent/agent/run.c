@@ -233,24 +233,40 @@ static void stream_drain(struct stream *stream)
     stream_close(stream);
 }
 
-static void on_request_writable(int fd, unsigned int events, void *arg)
+/* As much as the pipe takes. False if it is to go on when there is room again. */
+static bool request_write(struct run *run)
 {
-    (void)fd;
-    (void)events;
-    struct run *run = arg;
     while (run->request_sent < run->request.len) {
         ssize_t n = write(run->request_fd, run->request.data + run->request_sent,
                           run->request.len - run->request_sent);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
-            return;
+            return false;
         /* EPIPE: the program's process is gone already, its end is on its way to us. */
         if (n < 0)
             break;
         run->request_sent += (size_t)n;
     }
     request_close(run);
+    return true;
+}
+
+static void on_request_writable(int fd, unsigned int events, void *arg)
+{
+    (void)fd;
+    (void)events;
+    (void)request_write(arg);
+}
+
+/* The pipe is empty and takes a small request whole: the loop has no part in it. */
+static int request_send(struct run *run, struct error *err)
+{
+    if (request_write(run))
+        return 0;
+    int r = loop_io_new(run->loop, run->request_fd, LOOP_WRITE, on_request_writable, run,
+                        &run->request_io);
+    return r < 0 ? error_set_errno(err, -r, "watch the request's pipe") : 0;
 }
 
 static int watch_pipes(struct run *run, const int *fds, struct error *err)
@@ -260,9 +276,6 @@ static int watch_pipes(struct run *run, const int *fds, struct error *err)
     run->streams[RUN_STDERR].fd = fds[PROTO_FD_STDERR];
     run->backstop_fd = fds[PROTO_FD_BACKSTOP];
     int r = fd_set_nonblock(run->request_fd, true);
-    if (r >= 0)
-        r = loop_io_new(run->loop, run->request_fd, LOOP_WRITE, on_request_writable, run,
-                        &run->request_io);
     for (size_t i = 0; r >= 0 && i < RUN_STREAM_COUNT; i++) {
         struct stream *stream = &run->streams[i];
         r = fd_set_nonblock(stream->fd, true);
@@ -332,9 +345,7 @@ static int run_start(struct run *run, const int *fds, struct error *err)
     run->status.start_us = clock_realtime_us();
     (void)loop_timer_arm(run->running_timer, RUNNING_AFTER_MS);
     arm_watchdog(run, run->timeout_seconds * 1000ull + JAILER_END_WITHIN_MS);
-    /* The pipe is empty and takes a small request whole: no turn of the loop for it. */
-    on_request_writable(run->request_fd, LOOP_WRITE, run);
-    return 0;
+    return request_send(run, err);
 }
 
 static void on_created(struct run *run, const int *fds)

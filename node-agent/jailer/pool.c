@@ -192,11 +192,11 @@ struct sandbox *pools_take(struct pools *pools, const struct proto_create *creat
     return sandbox;
 }
 
-void pools_run_started(struct pools *pools)
+void pools_run_ended(struct pools *pools)
 {
     for (uint32_t i = 0; i < pools->count; i++) {
         if (deadline_is_armed(&pools->entries[i].refill))
-            refill_within(&pools->entries[i], 0);
+            refill_within(&pools->entries[i], POOL_REFILL_BEHIND_MS);
     }
 }
 

@@ -13,8 +13,8 @@
  * lock on, has said that its interpreter is there, and holds nothing of anybody's. It is taken
  * once.
  *
- * A pool is filled up again when something has happened: a run that took one has started, or has
- * not after a moment; one is ready; one has died. What is made has next to no share of the CPU
+ * A pool is filled up again when something has happened: a run that took one has ended, or has not
+ * after a moment; one is ready; one has died. What is made has next to no share of the CPU
  * where a run wants it. Nothing is looked at by the clock but age and demand.
  *
  * Those that wait are no part of the node's places and memory for runs: the share of the pools is
@@ -64,8 +64,8 @@ void pools_stop(struct pools *pools);
  * none, and the run needs one of its own. */
 struct sandbox *pools_take(struct pools *pools, const struct proto_create *create);
 
-/* A run has started: what was held back until then can be made. */
-void pools_run_started(struct pools *pools);
+/* A run has ended: what was held back until then can be made. */
+void pools_run_ended(struct pools *pools);
 
 /* How each pool is, for the agent. */
 void pools_totals(const struct pools *pools, uint32_t index, struct proto_pool *ret_totals);

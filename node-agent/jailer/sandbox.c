@@ -234,6 +234,8 @@ void sandbox_conclude(struct sandbox *sandbox)
     sandbox_log_gone(sandbox);
     if (sandbox->pool)
         pool_on_gone(sandbox->pool, sandbox);
+    else
+        pools_run_ended(&jailer->pools);
     network_lease_free(sandbox->lease);
     sandbox->lease = NULL;
     free(sandbox->create);
@@ -513,7 +515,6 @@ void sandbox_start(struct sandbox *sandbox, uint32_t timeout_ms)
     /* It can't fail: the descriptor is a timer and the time is in range. */
     (void)clock_set_timer(sandbox->backstop_fd,
                           deadline_ns(sandbox) + PROTO_BACKSTOP_MS * NS_PER_MS);
-    pools_run_started(&sandbox->jailer->pools);
 }
 
 void sandbox_forget_listener(struct sandbox *sandbox)

@@ -147,7 +147,7 @@ static void test_demand_does_not_hurry_what_has_failed(void **state)
     uint64_t at_ns = pool->refill.at_ns;
     assert_true(at_ns >= begun_ns + POOL_RETRY_MS * NS_PER_MS);
     assert_null(pools_take(&jailer->pools, &create));
-    pools_run_started(&jailer->pools);
+    pools_run_ended(&jailer->pools);
     assert_int_equal(pool->refill.at_ns, at_ns);
     /* It goes on by itself. */
     fake_fails = false;
@@ -159,12 +159,40 @@ static void test_demand_does_not_hurry_what_has_failed(void **state)
     assert_true(pool->refill.at_ns >= at_ns + 2 * POOL_RETRY_MS * NS_PER_MS);
 }
 
+/* Not while a run starts, nor while a short one ends. */
+static void test_a_place_is_filled_behind_the_run(void **state)
+{
+    struct jailer *jailer = *state;
+    struct pools *pools = &jailer->pools;
+    struct pool *pool = &pools->entries[0];
+    pools_start(pools);
+    turn_until_made(jailer, 1);
+    become_warm(&fake_sandboxes[0]);
+    while (deadline_is_armed(&pool->refill))
+        assert_int_equal(events_turn(&jailer->events, NULL), 0);
+    uint64_t taken_ns = clock_boottime_ns();
+    assert_non_null(pools_take(pools, &create));
+    assert_true(pool->refill.at_ns >= taken_ns + POOL_REFILL_WITHIN_MS * NS_PER_MS);
+    uint64_t within_ns = pool->refill.at_ns;
+    pools_run_ended(pools);
+    uint64_t behind_ns = clock_boottime_ns() + POOL_REFILL_BEHIND_MS * NS_PER_MS;
+    assert_true(pool->refill.at_ns <= (behind_ns < within_ns ? behind_ns : within_ns));
+    turn_until_made(jailer, 2);
+    /* With nothing to fill the end of a run is none of a pool's business. */
+    become_warm(&fake_sandboxes[1]);
+    while (deadline_is_armed(&pool->refill))
+        assert_int_equal(events_turn(&jailer->events, NULL), 0);
+    pools_run_ended(pools);
+    assert_false(deadline_is_armed(&pool->refill));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_is_taken_once_and_its_place_filled, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_what_is_asked_for_must_be_what_waits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_place_is_filled_behind_the_run, setup, teardown),
         cmocka_unit_test_setup_teardown(test_demand_does_not_hurry_what_has_failed, setup,
                                         teardown),
     };
