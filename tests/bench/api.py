@@ -1,58 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Create -> Finished through a real API server, one run at a time, and idle memory.
 
-The clock starts before the POST and stops when the watch shows the condition. The stages come
-from the times in status: assigned by the controller, started in the jail, completed, and seen.
+The client is tests/controlplane/cmd/loadgen with -path: the clock starts before the POST and stops
+when its watch shows the condition. In turn with each run it sends one of which it makes the other
+two writes itself, from watches of its own, which is the floor of the path: the same writes and
+watch hops, and nothing else. The stages of a real run come from the times in its status: assigned by
+the controller, started in the jail, completed, and seen.
 """
 
-import argparse
-import datetime
-import http.client
 import json
-import threading
-import time
+import subprocess
 
-from helpers.cluster import Cluster, run_document
-from helpers.rawapi import RawApi
+import contenders as who
+from figures import quantile
+from helpers.cluster import NAMESPACE, Cluster, Node
 
-RUNS = "/apis/sandboxrun.dev/v1alpha1/namespaces/default/sandboxruns"
-
-
-class Watcher(threading.Thread):
-    """Notes when the watch first shows each run as finished."""
-
-    def __init__(self, api):
-        super().__init__(daemon=True)
-        self.connection = http.client.HTTPSConnection(api.address.hostname, api.address.port,
-                                                      context=api.context)
-        self.headers = api.headers
-        self.changed = threading.Condition()
-        self.finished = {}
-
-    def run(self):
-        self.connection.request("GET", RUNS + "?watch=1", headers=self.headers)
-        for line in self.connection.getresponse():
-            seen = time.monotonic()
-            run = json.loads(line)["object"]
-            if run["status"]["phase"] in ("Succeeded", "Failed"):
-                with self.changed:
-                    self.finished.setdefault(run["metadata"]["name"], (seen, time.time(), run))
-                    self.changed.notify_all()
-
-    def wait(self, name, timeout=30):
-        with self.changed:
-            if not self.changed.wait_for(lambda: name in self.finished, timeout):
-                raise SystemExit(f"{name} did not finish within {timeout} s")
-            return self.finished[name]
-
-
-def seconds(text):
-    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
-
-
-def quantile(values, q):
-    ordered = sorted(values)
-    return round(ordered[round((len(ordered) - 1) * q)], 3)
+STAGES = {"assign": (None, "scheduled_ms"), "start": ("scheduled_ms", "started_ms"),
+          "run": ("started_ms", "completed_ms"), "write_back": ("completed_ms", "total_ms")}
 
 
 def memory(pid):
@@ -65,59 +29,60 @@ def memory(pid):
     return found
 
 
-def measure(cluster, runs):
-    api = RawApi(cluster.plane)
-    watcher = Watcher(api)
-    watcher.start()
-    time.sleep(1)
-    totals, stages = [], {"assign": [], "start": [], "run": [], "write_back": []}
-    for i in range(runs + 3):
-        name = f"bench-{i}"
-        created_clock, created = time.time(), time.monotonic()
-        answer = api.post(RUNS, run_document(name, "print(1)"))
-        if not answer.accepted:
-            raise SystemExit(answer.message)
-        seen, seen_clock, run = watcher.wait(name)
-        status = run["status"]
-        if status["reason"] != "Completed":
-            raise SystemExit(f"{name}: {status['reason']}: {status['message']}")
-        if i < 3:
-            continue
-        totals.append((seen - created) * 1000)
-        points = [created_clock, *(seconds(status[f]) for f in
-                                   ("scheduledTime", "startTime", "completionTime")), seen_clock]
-        for stage, begin, end in zip(stages, points, points[1:]):
-            stages[stage].append((end - begin) * 1000)
-    return totals, stages
+def idle_memory(cluster):
+    node = cluster.nodes[0]
+    figures = {}
+    for name, pid in (("controller", cluster.controller.pid), ("agent", node.agent.pid),
+                      ("jailer", node.jailer.pid)):
+        used = memory(pid)
+        figures[f"{name}_rss_kib"] = used["Rss"]
+        figures[f"{name}_pss_kib"] = used["Pss"]
+        figures[f"{name}_anonymous_kib"] = used["Anonymous"]
+    return figures
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=200)
-    runs = parser.parse_args().runs
+def send_runs(cluster, runs):
+    """The samples of loadgen by kind: of real runs and of the floor's."""
+    plane = cluster.plane
+    done = subprocess.run(
+        [plane.program("loadgen"), "--kubeconfig", plane.kubeconfig(), "--controller-kubeconfig",
+         cluster.controller_kubeconfig, "--system-namespace", NAMESPACE, "--path", str(runs)],
+        stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"loadgen ended with status {done.returncode}")
+    samples = {"run": [], "floor": []}
+    for line in done.stdout.splitlines():
+        sample = json.loads(line)
+        samples[sample["kind"]].append(sample)
+    return samples
+
+
+def path_figures(samples):
+    figures = {"create_to_finished_runs": len(samples["run"])}
+    for kind, prefix in (("run", "create_to_finished"), ("floor", "create_to_finished_floor")):
+        totals = [sample["total_ms"] for sample in samples[kind]]
+        for name, q in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
+            figures[f"{prefix}_{name}_ms"] = round(quantile(totals, q), 3)
+    figures["create_to_finished_over_floor"] = round(
+        figures["create_to_finished_p50_ms"] / figures["create_to_finished_floor_p50_ms"], 3)
+    for stage, (begin, end) in STAGES.items():
+        values = [run[end] - (run[begin] if begin else 0) for run in samples["run"]]
+        figures[f"stage_{stage}_p50_ms"] = round(quantile(values, 0.5), 3)
+        figures[f"stage_{stage}_p99_ms"] = round(quantile(values, 0.99), 3)
+    return figures
+
+
+def measure(runs):
+    """All figures of the path, on a node whose pool is as the chart has it."""
     cluster = Cluster()
     try:
-        cluster.start(nodes=("node-a",))
-        time.sleep(2)
-        node = cluster.nodes[0]
-        figures = {}
-        for name, pid in (("controller", cluster.controller.pid), ("agent", node.agent.pid),
-                          ("jailer", node.jailer.pid)):
-            used = memory(pid)
-            figures[f"{name}_rss_kib"] = used["Rss"]
-            figures[f"{name}_pss_kib"] = used["Pss"]
-            figures[f"{name}_anonymous_kib"] = used["Anonymous"]
-        totals, stages = measure(cluster, runs)
-        figures["create_to_finished_runs"] = runs
-        figures["create_to_finished_p50_ms"] = quantile(totals, 0.5)
-        figures["create_to_finished_p99_ms"] = quantile(totals, 0.99)
-        for stage, values in stages.items():
-            figures[f"stage_{stage}_p50_ms"] = quantile(values, 0.5)
-            figures[f"stage_{stage}_p99_ms"] = quantile(values, 0.99)
-        print(json.dumps(figures))
+        cluster.start(nodes=())
+        node = Node(cluster, "node-a", who.pool(who.warm_kind()))
+        cluster.nodes.append(node)
+        node.start()
+        figures = idle_memory(cluster)
+        figures |= path_figures(send_runs(cluster, runs))
+        figures["create_to_finished_pool"] = who.warm_kind()
+        return figures
     finally:
         cluster.stop()
-
-
-if __name__ == "__main__":
-    main()

@@ -9,6 +9,7 @@ limits and the system calls that this project's own sandboxes have.
 """
 
 import dataclasses
+import functools
 import json
 import os
 import re
@@ -27,7 +28,7 @@ INSIDE = ["/usr/bin/python3", "-I", "-c", "{code}"]
 PRESTARTED = """
 import os, sys
 os.write(1, b"\\n")
-exec(os.read(0, 65536))
+exec(sys.stdin.read())
 sys.stdout.flush()
 os._exit(0)
 """
@@ -58,6 +59,7 @@ class Contender:
         return "\t".join([kind, self.name, str(every if self.slow else 1), *words])
 
 
+@functools.cache
 def jailer_help():
     return subprocess.run([program("sandboxrun-jailer"), "--help"], capture_output=True, text=True,
                           check=True).stdout
@@ -69,18 +71,30 @@ def jailed(name, title, settle_ms, *options, log_level="warn", jailer=None):
                                    "--log-level", log_level, *options], pooled=bool(options))
 
 
+def has_modes():
+    """Whether the jailer can fork what waits from a template."""
+    return "--pool-mode" in jailer_help()
+
+
+def pool(kind):
+    """A jailer's options for sandboxes that wait, as the chart has them."""
+    mode = {"forked": "fork", "fresh": "fresh"}[kind]
+    return POOL + (["--pool-mode", mode] if has_modes() else [])
+
+
+def warm_kind():
+    """The kind of sandboxes that wait which is the faster one of those that are offered."""
+    return "forked" if has_modes() else "fresh"
+
+
 def own(log_level="warn"):
     """This project: cold, warm fresh, warm forked."""
-    has_modes = "--pool-mode" in jailer_help()
-    mode = ["--pool-mode"] if has_modes else []
-    forked = jailed("forked", "SandboxRun, warm, forked", 20, *POOL, "--pool-mode", "fork",
-                    log_level=log_level)
-    if not has_modes:
+    forked = jailed("forked", "SandboxRun, warm, forked", 20, *pool("forked"), log_level=log_level)
+    if not has_modes():
         forked.missing = "not offered by this jailer"
     return [
         jailed("cold", "SandboxRun, cold", 0, log_level=log_level),
-        jailed("fresh", "SandboxRun, warm, fresh", 50, *POOL, *mode, *["fresh"] * has_modes,
-               log_level=log_level),
+        jailed("fresh", "SandboxRun, warm, fresh", 50, *pool("fresh"), log_level=log_level),
         forked,
     ]
 

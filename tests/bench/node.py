@@ -8,20 +8,11 @@ import subprocess
 import tempfile
 
 import contenders as who
+from figures import summary
 from helpers.local import program
 
 CODE = "print(1)"
 SLOW_EVERY = 4
-
-
-def quantile(values, q):
-    ordered = sorted(values)
-    return ordered[round((len(ordered) - 1) * q)]
-
-
-def summary(nanoseconds):
-    return {name: round(quantile(nanoseconds, q) / 1e6, 3)
-            for name, q in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))}
 
 
 class Node:

@@ -19,6 +19,8 @@
 // AssignmentHint; the writer names the runs there, those of several assignments in one patch if
 // they come that fast, and the agent reads each run by a GET. That is no part of SandboxRun: it
 // tells what the other way to bring an assignment to its agent would cost.
+//
+// With -path it is the client of tests/bench/run.sh instead.
 package main
 
 import (
@@ -32,6 +34,13 @@ import (
 
 func main() {
 	options := flags()
+	if options.pathRuns > 0 {
+		if err := measurePath(context.Background(), options); err != nil {
+			fmt.Fprintln(os.Stderr, "loadgen:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := serve(context.Background(), options); err != nil {
 		fmt.Fprintln(os.Stderr, "loadgen:", err)
 		os.Exit(1)
@@ -42,6 +51,7 @@ type loadOptions struct {
 	admin      string
 	controller string
 	namespace  string
+	pathRuns   int
 }
 
 func flags() loadOptions {
@@ -51,6 +61,8 @@ func flags() loadOptions {
 		"kubeconfig of the controller, for the bare writer (required)")
 	flag.StringVar(&options.namespace, "system-namespace", "sandboxrun-system",
 		"where the agents' service account and Leases are")
+	flag.IntVar(&options.pathRuns, "path", 0,
+		"take no commands: send so many runs, one at a time, in turn with bare ones (path.go)")
 	flag.Parse()
 	if options.admin == "" || options.controller == "" || flag.NArg() != 0 {
 		flag.Usage()
