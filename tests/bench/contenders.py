@@ -41,7 +41,8 @@ MAX_PIDS = 64
 # machine's memory is: none of them uses what it may.
 JAILER_OPTIONS = ["--fd", "3", "--runtimes-dir", RUNTIMES, "--log-format", "json",
                   "--max-runs", "128", "--memory-capacity", "128Gi", "--cpu-capacity", "128"]
-POOL = ["--pool-min", "8", "--pool-max", "8"]
+POOL_SIZE = 8
+POOL = ["--pool-min", str(POOL_SIZE), "--pool-max", str(POOL_SIZE)]
 
 
 @dataclasses.dataclass

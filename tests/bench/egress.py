@@ -4,16 +4,14 @@ from its request to its end, and throughput through a slot against a bare veth w
 
 Contenders take turns within each round, so that the drift of a shared machine hits all alike. The
 throughput's client is the same program of the same interpreter on both ways, and so is the server.
-Prints one JSON object.
 """
 
-import argparse
-import json
 import os
 import re
 import statistics
 import time
 
+from figures import quantile
 from helpers import internet as net
 from helpers import jailer_protocol as protocol
 from helpers.local import RUNTIMES
@@ -55,11 +53,6 @@ def one_run(node, kind):
     if fields["end"] != protocol.END_EXITED or fields["wait_status"] != 0:
         raise SystemExit(f"it ended so: {fields}")
     return created - begin, ended - begin
-
-
-def quantile(values, q):
-    ordered = sorted(values)
-    return ordered[round((len(ordered) - 1) * q)]
 
 
 def slot_setups(node):
@@ -105,19 +98,9 @@ def measure_throughput(internet, node, rounds, size):
             "bare_veth_mib_per_s": round(statistics.median(bare) / MIB, 1)}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--downloads", type=int, default=15)
-    parser.add_argument("--size", type=int, default=200 * MIB)
-    options = parser.parse_args()
+def measure(rounds, downloads, size=200 * MIB):
     with net.Internet() as internet, Node(internet, "--slots", "16") as node:
         one_run(node, protocol.AS_TOOL_CALL)
         time.sleep(1)  # the slots are made ahead meanwhile
-        figures = measure_runs(node, options.rounds)
-        figures |= measure_throughput(internet, node, options.downloads, options.size)
-    print(json.dumps(figures))
-
-
-if __name__ == "__main__":
-    main()
+        figures = measure_runs(node, rounds)
+        return figures | measure_throughput(internet, node, downloads, size)

@@ -31,12 +31,12 @@ class Node:
     def present(self):
         return [one for one in self.all if "missing" not in self.rows[one.name]]
 
-    def run(self, mode, *numbers, code=CODE, contenders=None):
+    def run(self, mode, *numbers, code=CODE, contenders=None, prefix=()):
         """What bench_node tells of those that are there; one that fails counts as missing."""
         lines = "\n".join(one.text(SLOW_EVERY) for one in contenders or self.present())
         with open(self.log_path, "wb") as log:
             done = subprocess.run(
-                [*self.hide, program("bench_node"), mode, code, *map(str, numbers)],
+                [*prefix, *self.hide, program("bench_node"), mode, code, *map(str, numbers)],
                 input=lines, text=True, stdout=subprocess.PIPE, stderr=log, check=False)
         told = collections.defaultdict(list)
         for line in done.stdout.splitlines():

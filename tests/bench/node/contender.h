@@ -21,8 +21,10 @@
 #define MAX_CONTENDERS 24
 #define MAX_WORDS      96
 
-/* Of one run, in nanoseconds from its request; created and started are of jailed ones alone. */
+/* Of one run, in nanoseconds from its request; created and started are of jailed ones alone, and so
+ * is the request's own time by CLOCK_MONOTONIC. */
 struct sample {
+    uint64_t from_ns;
     uint64_t created_ns, started_ns, output_ns, end_ns;
     bool warm;
     char id[40]; /* of the sandbox */

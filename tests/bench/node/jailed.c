@@ -131,6 +131,8 @@ static void start_flight(struct jailed *state, struct sample *sample)
     flight->state = state;
     flight->sample = sample;
     flight->from_ns = clock_monotonic_ns();
+    if (sample)
+        sample->from_ns = flight->from_ns;
     if (run_new(state->loop, state->jailer, &state->object, &callbacks, flight, &flight->run,
                 &err) < 0) {
         free(flight);

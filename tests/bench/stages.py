@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the time of one run on a node goes, stage by stage.
+
+The agent's side times what it sees, the program prints when its first line ran, the jailer's log
+has how long it took to hand the sandbox over and to sweep it away, and the kernel (exit_trace.py)
+when the processes began to end and were reaped. All clocks are the kernel's monotonic one. A stage
+ends where the next one begins:
+
+  hand_over      the request is sent, until the agent has the sandbox, its limits in force
+    limits         of this, in the jailer: taking and limiting it; of a cold one, making it
+  write          until the code is in its pipe
+  interpreter    until the first line of the program runs
+  output         until the agent has read the first byte of output
+  leave          until the program's process begins to end
+  teardown       until the kernel has taken it down, and process 1 is told
+  reap           until process 1 has reaped it and begins to end itself
+  process_1      until the kernel has taken that down with all namespaces, and the jailer is told
+  wake           until the jailer runs
+  sweep          until what it used is read and its cgroups are gone
+  (the result is with the agent then)
+
+Without tracefs the five from leave to wake are one, "end".
+"""
+
+import bisect
+import collections
+import json
+import os
+
+import contenders as who
+from figures import quantile
+
+CODE = "import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))"
+EXIT, TOLD = "sched_process_exit", "signal_generate"
+MARKS = [("teardown", EXIT, "python3"), ("reap", TOLD, "reaper"), ("process_1", EXIT, "reaper"),
+         ("wake", TOLD, "sandboxrun-jail")]
+
+
+def read_trace(path):
+    """Times by (event, comm), in order."""
+    times = collections.defaultdict(list)
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            at, event, comm = line.rstrip("\n").split(" ", 2)
+            times[event, comm].append(int(at))
+    return times
+
+
+def read_log(path):
+    """The jailer's line of each sandbox that is gone, by its id."""
+    gone = {}
+    with open(path, encoding="utf-8", errors="replace") as log:
+        for line in log:
+            if '"sandbox gone"' in line:
+                fields = json.loads(line)
+                gone[fields["sandbox"]] = fields
+    return gone
+
+
+def marks_of(run, gone, trace):
+    """(stage that begins there, time) of one run, in order of time."""
+    begin, swept = run["from_ns"], run["from_ns"] + run["end_ns"] - gone["sweep_us"] * 1000
+    output = begin + run["output_ns"]
+    marks = [("hand_over", begin), ("write", begin + run["created_ns"]),
+             ("interpreter", begin + run["started_ns"]), ("output", int(run["output"]))]
+    marks.append(("leave", output))
+    at = output
+    for stage, event, comm in MARKS:
+        times = trace[event, comm]
+        index = bisect.bisect_left(times, at)
+        # Another process of this name may have ended in between; the median passes over that.
+        if index == len(times) or times[index] > swept:
+            marks = marks[:4] + [("end", output)]
+            break
+        at = times[index]
+        marks.append((stage, at))
+    return [*marks, ("sweep", swept), (None, begin + run["end_ns"])]
+
+
+def stages_of(runs, log_path, trace_path):
+    gone, trace = read_log(log_path), read_trace(trace_path)
+    times = collections.defaultdict(list)
+    for run in runs:
+        if run["id"] not in gone:
+            continue
+        marks = marks_of(run, gone[run["id"]], trace)
+        for (stage, begin), (_, end) in zip(marks, marks[1:]):
+            times[stage].append((end - begin) / 1000)
+        times["limits"].append(gone[run["id"]]["make_us"])
+    # Of runs whose ends could be told apart, if that were most of them.
+    left_out = {"end"} if len(times["leave"]) > len(times["end"]) else {stage for stage, _, _ in MARKS}
+    return {stage: {"p50_us": round(quantile(values, 0.5)), "p99_us": round(quantile(values, 0.99))}
+            for stage, values in times.items() if stage not in left_out}
+
+
+def measure(node, rounds):
+    """By contender of this project: its stages."""
+    contenders = [one for one in who.own(log_level="info") if "missing" not in node.rows[one.name]]
+    told = {}
+    for contender in contenders:
+        trace_path = os.path.join(node.dir, "trace")
+        prefix = ["unshare", "--mount", "--propagation", "private", "python3",
+                  os.path.join(os.path.dirname(__file__), "exit_trace.py"), trace_path]
+        runs = node.run("latency", rounds, 0, code=CODE, contenders=[contender], prefix=prefix)
+        told[contender.name] = stages_of(
+            [run for run in runs[contender.name] if run["warm"] == contender.pooled],
+            node.log_path, trace_path)
+    return told
