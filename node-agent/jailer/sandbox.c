@@ -133,7 +133,9 @@ void sandbox_become_ready(struct sandbox *sandbox)
     sandbox_say(sandbox, &message, sandbox->agent_fds);
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
         sandbox->agent_fds[i] = fd_close(sandbox->agent_fds[i]);
-    refill(sandbox->jailer);
+    /* One that has waited took what it needed long ago, and its run goes on now. */
+    if (!sandbox->warm)
+        refill(sandbox->jailer);
 }
 
 static void on_forbidden(int32_t number, void *arg)
