@@ -12,19 +12,23 @@ import time
 import api
 import egress
 import memory
+import page
 import plot
 import stages
 import table
-from helpers.local import RUNTIMES, program
+from helpers.local import ROOT, RUNTIMES, program
 from node import Node
 
 # Of one part each: how much of it. A flood's window is in milliseconds.
 FULL = {"rounds": 300, "idle_rounds": 75, "at_once": [1, 2, 8, 64], "window_ms": 10000,
         "stage_rounds": 200, "lock_rounds": 300, "runs": 200, "egress_rounds": 300,
         "downloads": 15, "alive": 4}
-QUICK = {"rounds": 24, "idle_rounds": 8, "at_once": [1, 2, 8], "window_ms": 300,
-         "stage_rounds": 30, "lock_rounds": 60, "runs": 30, "egress_rounds": 40,
-         "downloads": 5, "alive": 2}
+QUICK = {"rounds": 20, "idle_rounds": 6, "at_once": [1, 2, 8], "window_ms": 250,
+         "stage_rounds": 25, "lock_rounds": 40, "runs": 25, "egress_rounds": 30,
+         "downloads": 3, "alive": 2}
+# What a test of the bench itself asks for.
+SMALLEST = QUICK | {"rounds": 2, "idle_rounds": 1, "at_once": [2], "window_ms": 500,
+                    "stage_rounds": 3, "alive": 1}
 PEERS = ("bubblewrap", "crun", "runc", "runsc", "podman", "nsjail", "isolate")
 # A program that is looked at while it sleeps does so for as many seconds.
 ALIVE_SECONDS = 1
@@ -118,7 +122,7 @@ def machine():
 
 
 def measure(options):
-    sizes = QUICK if options.quick else FULL
+    sizes = SMALLEST if options.smallest else QUICK if options.quick else FULL
     figures = {"rounds": sizes["rounds"], "machine": machine()}
     rows, parts = measure_rows(sizes, options.only)
     figures |= summarise(rows)
@@ -134,17 +138,26 @@ def measure(options):
     return figures
 
 
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="run.sh", description=__doc__)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--smallest", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--plot", metavar="FILE")
+    parser.add_argument("--publish", action="store_true")
     parser.add_argument("--only", metavar="NAME,...", type=lambda text: text.split(","))
     options = parser.parse_args()
     figures = measure(options)
     if options.plot:
-        with open(options.plot, "w", encoding="utf-8") as file:
-            file.write(plot.draw(figures["rows"]))
+        write(options.plot, plot.draw(figures["rows"]))
+    if options.publish:
+        write(os.path.join(ROOT, "docs/bench.svg"), plot.draw(figures["rows"]))
+        write(os.path.join(ROOT, "docs/benchmark.md"), page.draw(figures))
     if options.json:
         print(json.dumps(figures))
     else:

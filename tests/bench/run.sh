@@ -7,7 +7,8 @@ cd "$(dirname "$0")/../.."
 
 usage() {
     cat <<'TXT'
-usage: sudo tests/bench/run.sh [--quick] [--json] [--peers] [--plot FILE] [--only NAME,...]
+usage: sudo tests/bench/run.sh [--quick | --smallest] [--json] [--peers] [--plot FILE] [--publish]
+                               [--only NAMES]
 
   runs on a node, of the bare interpreter, of SandboxRun cold and warm, and of the other sandboxes
   that are installed: latency of one, also after 100 ms of idling, as many as go at once, CPU and
@@ -22,7 +23,9 @@ usage: sudo tests/bench/run.sh [--quick] [--json] [--peers] [--plot FILE] [--onl
   --json       one JSON object on stdout and nothing else
   --peers      first install the other sandboxes that Debian has (hack/deps.sh bench)
   --plot FILE  draw the runs on a node as an SVG
-  --only NAME  of the runs on a node these alone, and nothing else: bare, prestarted, cold, fresh,
+  --publish    write docs/benchmark.md and docs/bench.svg anew
+  --smallest   one or two of each, whose figures say nothing: for a test of the bench
+  --only NAMES of the runs on a node these alone, and nothing else: bare, prestarted, cold, fresh,
                forked, bubblewrap, crun, runc, runsc, podman, nsjail, isolate
 TXT
 }

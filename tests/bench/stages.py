@@ -32,8 +32,11 @@ from figures import quantile
 
 CODE = "import time; print(time.clock_gettime_ns(time.CLOCK_MONOTONIC))"
 EXIT, TOLD = "sched_process_exit", "signal_generate"
-MARKS = [("teardown", EXIT, "python3"), ("reap", TOLD, "reaper"), ("process_1", EXIT, "reaper"),
-         ("wake", TOLD, "sandboxrun-jail")]
+# What begins at which event of whom.
+ENDS = [("teardown", EXIT, "python3"), ("reap", TOLD, "reaper"), ("process_1", EXIT, "reaper"),
+        ("wake", TOLD, "sandboxrun-jail")]
+WHOLE = ("hand_over", "limits", "write", "interpreter", "output", "sweep")
+ORDER = (*WHOLE[:-1], "leave", *(stage for stage, _, _ in ENDS), "sweep")
 
 
 def read_trace(path):
@@ -60,21 +63,21 @@ def read_log(path):
 def marks_of(run, gone, trace):
     """(stage that begins there, time) of one run, in order of time."""
     begin, swept = run["from_ns"], run["from_ns"] + run["end_ns"] - gone["sweep_us"] * 1000
-    output = begin + run["output_ns"]
-    marks = [("hand_over", begin), ("write", begin + run["created_ns"]),
-             ("interpreter", begin + run["started_ns"]), ("output", int(run["output"]))]
-    marks.append(("leave", output))
-    at = output
-    for stage, event, comm in MARKS:
+    ran, seen = int(run["output"]), begin + run["output_ns"]
+    ends, at = [], ran
+    for stage, event, comm in ENDS:
         times = trace[event, comm]
         index = bisect.bisect_left(times, at)
-        # Another process of this name may have ended in between; the median passes over that.
         if index == len(times) or times[index] > swept:
-            marks = marks[:4] + [("end", output)]
+            ends = []
             break
         at = times[index]
-        marks.append((stage, at))
-    return [*marks, ("sweep", swept), (None, begin + run["end_ns"])]
+        ends.append((stage, at))
+    # The program can be through before the agent gets to read.
+    last = [("leave", min(seen, ends[0][1])), *ends] if ends else [("end", seen)]
+    return [("hand_over", begin), ("write", begin + run["created_ns"]),
+            ("interpreter", begin + run["started_ns"]), ("output", ran), *last, ("sweep", swept),
+            (None, begin + run["end_ns"])]
 
 
 def stages_of(runs, log_path, trace_path):
@@ -87,15 +90,19 @@ def stages_of(runs, log_path, trace_path):
         for (stage, begin), (_, end) in zip(marks, marks[1:]):
             times[stage].append((end - begin) / 1000)
         times["limits"].append(gone[run["id"]]["make_us"])
-    # Of runs whose ends could be told apart, if that were most of them.
-    left_out = {"end"} if len(times["leave"]) > len(times["end"]) else {stage for stage, _, _ in MARKS}
-    return {stage: {"p50_us": round(quantile(values, 0.5)), "p99_us": round(quantile(values, 0.99))}
-            for stage, values in times.items() if stage not in left_out}
+    # Of most runs it is known where their ends parted, or of none.
+    parted = len(times["leave"]) > len(times["end"])
+    names = [stage for stage in ORDER if times[stage] and (stage in WHOLE or parted)]
+    if not parted:
+        names.insert(names.index("sweep"), "end")
+    return {stage: {"p50_us": round(quantile(times[stage], 0.5)),
+                    "p99_us": round(quantile(times[stage], 0.99))} for stage in names}
 
 
 def measure(node, rounds):
     """By contender of this project: its stages."""
-    contenders = [one for one in who.own(log_level="info") if "missing" not in node.rows[one.name]]
+    present = {one.name for one in node.present()}
+    contenders = [one for one in who.own(log_level="info") if one.name in present]
     told = {}
     for contender in contenders:
         trace_path = os.path.join(node.dir, "trace")

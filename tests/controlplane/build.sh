@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Builds controlplane (kube-apiserver with etcd), kubectl, helm, metricscheck and loadgen, the load of
-# tests/bench/scale.sh, from the modules pinned in go.mod; with --old-kubectl the kubectl of
+# tests/bench, from the modules pinned in go.mod; with --old-kubectl the kubectl of
 # kubectl-old/go.mod instead, as kubectl-old.
 # Usage: build.sh [--out DIR] [--force] [--old-kubectl]
 #
