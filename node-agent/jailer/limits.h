@@ -58,9 +58,9 @@
 #define MAX_POOL_SHARE 4u
 
 /* The place of one that was taken is filled so long after that, or sooner: so long after a run has
- * ended. Making one keeps the loop busy for half a millisecond, in which no run that is short should
- * have to start or to end. A pool is made smaller once a period, and one that has waited so long is
- * replaced. */
+ * ended. Making one keeps the loop busy for half a millisecond, in which no run that is short
+ * should have to start or to end. A pool is made smaller once a period, and one that has waited so
+ * long is replaced. */
 #define POOL_REFILL_WITHIN_MS 5u
 #define POOL_REFILL_BEHIND_MS 1u
 #define POOL_PERIOD_MS        60000u

@@ -14,6 +14,8 @@
  *   spawned     NAME EVERY WORD...    a command; the word ";" begins a further one of the same run
  *   prestarted  NAME EVERY WORD...    a command that says one line, then runs what it reads
  *   jailed      NAME EVERY SETTLE_MS RUNTIME JAILER WORD...
+ *                                     with a pool if SETTLE_MS, after which it is full again, isn't
+ * 0
  *
  * EVERY: it takes part in each so many-th round only. In words of spawned ones {code} is the
  * program, {id} is new for each run, and {worker} a small number that nobody else has meanwhile.

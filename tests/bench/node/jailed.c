@@ -22,12 +22,16 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
+/* What is to wait must be there at first, however busy the machine is. */
+#define FILLED_WITHIN_MS 60000u
+
 struct jailed {
     struct loop *loop;
     struct jailer_client *jailer;
     pid_t pid;
     const char *runtime;
-    uint64_t settle_ms;
+    uint64_t settle_ms; /* of one with a pool; 0: it has none */
+    bool filled;
     bool failed;
     char failure[MAX_STATUS_MESSAGE];
     struct sandboxrun object;
@@ -179,6 +183,44 @@ static int start_jailer(struct jailed *state, const char *const argv[], struct e
     return r >= 0 && state->failed ? error_set(err, EIO, "%s", state->failure) : r;
 }
 
+static void on_pools(void *arg)
+{
+    struct jailed *state = arg;
+    size_t count = 0;
+    const struct proto_pool *pools = jailer_client_pools(state->jailer, &count);
+    /* Of interest once; later the loop is that of runs. */
+    if (state->filled)
+        return;
+    state->filled = count > 0;
+    for (size_t i = 0; i < count; i++)
+        state->filled = state->filled && pools[i].waiting >= pools[i].size;
+    if (state->filled)
+        loop_stop(state->loop);
+}
+
+static void on_too_late(void *arg)
+{
+    fail(arg, "its pool did not become full");
+}
+
+/* The jailer tells of its pools with some delay. */
+static int wait_for_pool(struct jailed *state, struct error *err)
+{
+    struct loop_timer *timer = NULL;
+    int r = loop_timer_new(state->loop, on_too_late, state, &timer);
+    if (r >= 0)
+        r = loop_timer_arm(timer, FILLED_WITHIN_MS);
+    if (r < 0) {
+        loop_timer_free(timer);
+        return error_set_errno(err, -r, "a timer");
+    }
+    jailer_client_watch_pools(state->jailer, on_pools);
+    while (r >= 0 && !state->filled && !state->failed)
+        r = loop_run(state->loop, err);
+    loop_timer_free(timer);
+    return r >= 0 && state->failed ? error_set(err, ETIMEDOUT, "%s", state->failure) : r;
+}
+
 static int jailed_open(struct contender *contender, struct error *err)
 {
     struct jailed *state = calloc(1, sizeof(*state));
@@ -192,9 +234,7 @@ static int jailed_open(struct contender *contender, struct error *err)
     int r = loop_new(&state->loop, err);
     if (r >= 0)
         r = start_jailer(state, contender->words + 2, err);
-    if (r >= 0)
-        pause_ms(state->settle_ms * 10); /* what is made ahead */
-    return r;
+    return r >= 0 && state->settle_ms > 0 ? wait_for_pool(state, err) : r;
 }
 
 static int jailed_prepare(struct contender *contender, const char *code, struct error *err)

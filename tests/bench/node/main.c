@@ -56,8 +56,10 @@ static void print_sample(const struct contender *contender, const struct sample 
     printf("{\"contender\":\"%s\",\"output_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64, contender->name,
            sample->output_ns, sample->end_ns);
     if (sample->id[0]) {
-        printf(",\"from_ns\":%" PRIu64 ",\"created_ns\":%" PRIu64 ",\"started_ns\":%" PRIu64 ",\"warm\":%s",
-               sample->from_ns, sample->created_ns, sample->started_ns, sample->warm ? "true" : "false");
+        printf(",\"from_ns\":%" PRIu64 ",\"created_ns\":%" PRIu64 ",\"started_ns\":%" PRIu64
+               ",\"warm\":%s",
+               sample->from_ns, sample->created_ns, sample->started_ns,
+               sample->warm ? "true" : "false");
         print_text("id", sample->id);
     }
     print_text("output", output);

@@ -4,8 +4,8 @@
  * The floor of everything warm: an interpreter without any lock that was started ahead and blocks
  * on a pipe. Its code goes in by one write and its output comes by one read; it ends by _exit()
  * behind the flush. The next one is started when the last has ended, so that it waits as long as a
- * sandbox in a pool does, through the others' turns: one that has just started has all in the caches
- * of its processor that it needs.
+ * sandbox in a pool does, through the others' turns: one that has just started has all in the
+ * caches of its processor that it needs.
  */
 #include "tests/bench/node/worker.h"
 
