@@ -71,7 +71,7 @@
 #define MAX_POOL_RETRY_MS 60000u
 
 /* How soon the agent is told that a pool has changed. */
-#define POOL_TELL_MS 1000u
+#define POOL_TELL_MS 100u
 
 /* Network namespaces made ahead; a burst of more sandboxes makes its own. */
 #define MAX_READY_NETNS 4u
