@@ -6,8 +6,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 
-layers_all=(jail escape egress soak unit fuzz client runtime resolver cpython controlplane chart
-    rbac cluster kubectl faults vm lint)
+layers_all=(jail escape egress soak unit fuzz client runtime resolver cpython controlplane
+    chart rbac cluster kubectl faults vm lint)
 # What tells how quick something is, or what the machine has, runs beside nothing but what gives way
 # to everything (start_ahead). The machines run beside all that follows, which mostly waits, and are
 # told at the end. So do, one after the other, those that wait and share nothing with the rest.
@@ -17,7 +17,7 @@ beside=(vm "${in_line[@]}")
 
 usage() {
     cat <<TXT
-usage: hack/test.sh [--full] [LAYER...]
+usage: hack/test.sh [--full] [--kind=KIND,...] [LAYER...]
 
 Layers: ${layers_all[*]} (default: all)
   unit     cmocka tests of every module, with AddressSanitizer and UBSan; clang build with -Werror
@@ -50,7 +50,12 @@ Layers: ${layers_all[*]} (default: all)
 
   --full   soak: 10,000 runs, which take about ten minutes; egress: 5,000 killed runs and 1,000
            programs that connect at once, ten minutes; escape: every attempt as ToolCall as well;
+           jail and escape: all of it for every kind of sandbox;
            faults: each kind fifty times, hours
+  --kind   jail and escape in sandboxes of these kinds alone, and all of it: cold (made for
+           the run), fresh (one that has waited, its interpreter started anew), forked (its
+           interpreter forked from a template). Without it all for the first, and of the others
+           what can differ
 
 soak says the seed of its plan; SOAK_SEED=... repeats it, SOAK_RUNS=... sets the number of runs.
 faults does too: FAULTS_SEED=...; FAULTS_TIMES=... sets how often each kind of fault comes, and
@@ -62,9 +67,11 @@ TXT
 }
 
 layers=()
+kinds=()
 for arg in "$@"; do
     case "$arg" in
     -h | --help) usage; exit 0 ;;
+    --kind=*) kinds=("$arg") ;;
     --full) export SANDBOXRUN_TEST_FULL=1 ;;
     -*) echo "test.sh: unknown option '$arg'; see --help" >&2; exit 2 ;;
     *)
@@ -171,13 +178,13 @@ declare -A beside_pids
 mkdir -p build/test-logs
 ./hack/deps.sh --check test >/dev/null || ./hack/deps.sh test || exit 1
 
-if wants jail || wants resolver || wants escape || wants egress || wants cpython || wants vm ||
-    wants cluster || wants kubectl || wants chart || wants rbac || wants runtime || wants soak ||
-    wants client || wants faults || wants lint; then
+if wants jail || wants resolver || wants escape || wants egress || wants cpython ||
+    wants vm || wants cluster || wants kubectl || wants chart || wants rbac || wants runtime ||
+    wants soak || wants client || wants faults || wants lint; then
     build release -DSANDBOXRUN_WERROR="$werror" || exit 1
 fi
-if wants runtime || wants jail || wants escape || wants egress || wants vm || wants cluster ||
-    wants kubectl || wants soak || wants faults; then
+if wants runtime || wants jail || wants escape || wants egress || wants vm ||
+    wants cluster || wants kubectl || wants soak || wants faults; then
     ./hack/make-runtime.sh || exit 1
 fi
 if wants cpython; then
@@ -190,6 +197,7 @@ fi
 
 layer_command() {
     case "$1" in
+    jail | escape) exec python3 "$root/tests/helpers/layer.py" "$1" "${kinds[@]}" ;;
     lint) exec ./hack/lint.sh ;;
     *) exec python3 "$root/tests/helpers/layer.py" "$1" ;;
     esac

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attempts by hand: what was tried, what the run came to, the verdict.
 
-    by_hand.py FILE...    exit status 0 if all of them were refused and nothing changed outside
+    by_hand.py [--kind=KIND] FILE...
+
+exits with status 0 if all of them were refused and nothing changed outside. KIND is that of the
+sandboxes (tests/helpers/kinds.py): cold, unless it is given.
 """
 
 import os
@@ -11,6 +14,7 @@ import sys
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import corpus  # noqa: E402
+from helpers import kinds  # noqa: E402
 from outside import Outside  # noqa: E402
 from suite import Family  # noqa: E402
 from verdict import REFUSED  # noqa: E402
@@ -25,13 +29,24 @@ def tell(attempt, outcome):
 
 
 def main(paths):
-    if not paths or paths[0].startswith("-"):
+    kind = "cold"
+    if paths and paths[0].startswith("--kind="):
+        kind = paths.pop(0).removeprefix("--kind=")
+    if not paths or paths[0].startswith("-") or kind not in kinds.KINDS:
         print(__doc__.strip(), file=sys.stderr)
         return 0 if paths[:1] in (["-h"], ["--help"]) else 2
     attempts = [corpus.load_file(os.path.abspath(path)) for path in paths]
     if os.geteuid() != 0:
         print("needs root to make jails")
         return 1
+    if why_not := kinds.KINDS[kind].why_not():
+        print(why_not)
+        return 1
+    with kinds.of_tests(kind):
+        return try_all(attempts)
+
+
+def try_all(attempts):
     bad = 0
     with Outside() as outside:
         for attempt in attempts:

@@ -23,17 +23,21 @@ import subprocess
 import tempfile
 import time
 
-from helpers import leftovers
+from helpers import kinds, leftovers
 from helpers.cgroup_tree import processes_below, sandboxes_below
-from helpers.local import program
+from helpers.local import RUNTIMES, program
 from helpers.netns import join_network, new_network
 
 PARENT = "sandboxrun-escape"
-# A range that no other tests use. Jailers divide the uids into 128 parts, so that each part has
-# eight; the canary processes have those of the first two jailers: the watcher's and the attempts'.
-UID_BASE, MAX_RUNS, UID_PARTS = 2_110_000_000, 8, 128
-UIDS = range(UID_BASE, UID_BASE + MAX_RUNS * UID_PARTS)
-CANARIES = 2 * MAX_RUNS
+# Where attempts run in sandboxes that have waited, so many wait for each runtime.
+MAX_RUNS, WAITING = 8, 6
+# A range that no other tests use. Jailers divide the uids into 128 parts, so that each part has as
+# many as one can need; the canary processes have those of the first two jailers: the watcher's and
+# the attempts'.
+UID_BASE, UID_PARTS = 2_110_000_000, 128
+OF_A_JAILER = MAX_RUNS + WAITING * len(glob.glob(f"{RUNTIMES}/*/usr/lib/sandboxrun/version"))
+UIDS = range(UID_BASE, UID_BASE + OF_A_JAILER * UID_PARTS)
+CANARIES = 2 * OF_A_JAILER
 SECRET = "sandboxrun-canary-"
 SETTLE_S = 15.0
 
@@ -165,8 +169,9 @@ class Outside:
         self.jailer = os.path.join(self.directory, "sandboxrun-jailer")
         with open(self.jailer, "w", encoding="ascii") as file:
             # The secret in its environment is there to be looked for, in every sandbox.
+            words = kinds.current.command_of_jailer(program("sandboxrun-jailer"), WAITING)
             file.write(f"#!/bin/sh\nSECRET={self.secret} "
-                       f"exec {program('sandboxrun-jailer')} \"$@\" --cgroup-parent {PARENT} "
+                       f"exec {' '.join(words)} \"$@\" --cgroup-parent {PARENT} "
                        f"--uid-base {UID_BASE} --uid-count {len(UIDS)} --max-runs {MAX_RUNS}\n")
         os.chmod(self.jailer, 0o755)
         os.environ["SANDBOXRUN_ESCAPE_SECRET"] = self.secret

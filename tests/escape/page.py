@@ -32,8 +32,9 @@ call counts as an attempt.
 {entries}
 
 `sudo ./hack/test.sh escape` runs all of them on this machine in sandboxes of profile Snippet, and
-those as ToolCall too that a network or a longer list of calls could help; with `--full` all of them
-as both. The last line but one says how many were tried and how many got through. `tests/escape/by_hand.py FILE` runs
+those as ToolCall too that a network or a longer list of calls could help, and in sandboxes that have
+waited for their run those that could find it different; with `--full` all of them as both, and in
+each kind of sandbox. The last line but one says how many were tried and how many got through. `tests/escape/by_hand.py FILE` runs
 one. What is known to be possible and accepted stands in [SECURITY.md](../SECURITY.md).
 
 An attempt's own word isn't enough: processes that run under the very kernel uids of the sandboxes,

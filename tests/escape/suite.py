@@ -18,6 +18,7 @@ import neighbour
 import runs
 import sweep
 import verdict
+from helpers import kinds
 from helpers.local import EMULATED, document
 from outside import SECRET, Outside
 from verdict import REFUSED, THROUGH, UNCLEAR, Verdict
@@ -46,6 +47,8 @@ class Tally:
 
 class EscapeTest(unittest.TestCase):
     """One line of the table. Its outcome is there before it runs."""
+
+    made_elsewhere = True  # for layer.py: what it tells of, which its suite has counted
 
     def __init__(self, name, wanted, outcome, tally, weight=1):
         super().__init__("runTest")
@@ -82,6 +85,7 @@ class Family:
         self.outcomes = {}
 
     def run(self):
+        begun = kinds.current.runs()
         tried = [attempt for attempt in self.attempts if not attempt.missing()]
         beside = [attempt for attempt in tried if attempt.host == "neighbour"]
         secret = SECRET + secrets.token_hex(16)
@@ -91,6 +95,10 @@ class Family:
         for at in range(0, len(plain), WATCHED_AT_A_TIME):
             changes += self.run_watched(plain[at:at + WATCHED_AT_A_TIME], secret)
         self.run_beside_workers(beside)
+        got = kinds.current.runs() - begun
+        if kinds.current.kind.is_pooled and got < len(tried):
+            changes.append(f"of {len(tried)} attempts {got} got a sandbox that is "
+                           f"{kinds.current.kind.name}")
         return changes + self.outside.changes()
 
     def run_watched(self, attempts, secret):
@@ -277,11 +285,12 @@ class EscapeSuite(unittest.TestSuite):
     def wants(self, name):
         return not self.patterns or any(fnmatch.fnmatchcase(name, p) for p in self.patterns)
 
-    def leave_out(self, patterns):
-        """Drops what has one of these names."""
-        def stays(name):
-            return not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+    def names(self):
+        return [self.sweep_id(entry) for entry in self.sweeps] + [
+            attempt.id for attempts in self.families.values() for attempt in attempts]
 
+    def keep(self, stays):
+        """Drops the sweeps and attempts without stays(name)."""
         self.sweeps = [entry for entry in self.sweeps if stays(self.sweep_id(entry))]
         for family, attempts in list(self.families.items()):
             self.families[family] = [attempt for attempt in attempts if stays(attempt.id)]

@@ -4,12 +4,15 @@
 import contextlib
 import os
 
+from helpers import kinds
+
 # MAX_READY_NETNS of the jailer.
 READY_NETNS = 4
 
 
 def children_of(jailer):
-    """Pids of the jailer's children by name: reapers and helpers."""
+    """Pids of the jailer's children by name: reapers and helpers. Where tests are run for sandboxes
+    that have waited, without the reapers of those that still do."""
     pid = jailer.process.pid
     named = {}
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
@@ -17,8 +20,15 @@ def children_of(jailer):
             # One that has ended meanwhile is none.
             with contextlib.suppress(FileNotFoundError, ProcessLookupError), \
                     open(f"/proc/{child}/comm", encoding="utf-8") as comm:
-                named.setdefault(comm.read().strip(), []).append(int(child))
+                if not kinds.current.waits(cgroup_of(child)):
+                    named.setdefault(comm.read().strip(), []).append(int(child))
     return named
+
+
+def cgroup_of(pid):
+    """The last part of the path of the process's cgroup."""
+    with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
+        return max((line.strip().rpartition("/")[2] for line in file), key=len)
 
 
 def descriptors_of(jailer):

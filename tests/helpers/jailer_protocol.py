@@ -25,8 +25,9 @@ import time
 import uuid
 import weakref
 
+from helpers import kinds
 from helpers.libc import checked, libc
-from helpers.local import EMULATED
+from helpers.local import EMULATED, PATIENCE
 
 HELLO, CREATE, CREATED, START, REFUSED, KILL, FINISHED = range(1, 8)
 CHECK, NOTICE, POOL = 9, 11, 13
@@ -45,6 +46,7 @@ START_WITHIN_SECONDS = 10
 # Of a run that says nothing else: what is usual, or the most where the machine is emulated.
 TIMEOUT_MS = 60_000 if EMULATED else 20_000
 MIB = 1 << 20
+GATE_WITHIN_S = 30 * PATIENCE
 
 # Each profile with its own memory and processor, as the arguments of Connection.create().
 AS_SNIPPET = {"profile": SNIPPET, "memory": 512 * MIB, "cpu": 1000}
@@ -195,10 +197,12 @@ class Connection:
     """A connected SOCK_SEQPACKET socket with one message a datagram.
 
     timer: of the sandbox that was made last; most tests rely on the jailer's own.
+    gate: of tests that are run for a kind of sandbox (kinds.py); what is said of pools is for it.
     """
 
-    def __init__(self, sock):
+    def __init__(self, sock, gate=None):
         self.sock = sock
+        self.gate = gate
         self.waiting = []
         self.timer = None
 
@@ -227,6 +231,16 @@ class Connection:
         return self._receive(timeout)
 
     def _receive(self, timeout):
+        until = time.monotonic() + timeout
+        while True:
+            message = self._read(max(0.001, until - time.monotonic()))
+            if not self.gate:
+                return message
+            self.gate.hear(NAMES[message[0]], message[1])
+            if message[0] != POOL:
+                return message
+
+    def _read(self, timeout):
         self.sock.settimeout(timeout)
         try:
             data, fds, _, _ = socket.recv_fds(self.sock, MAX_MESSAGE + 1, 8)
@@ -253,10 +267,23 @@ class Connection:
 
     def create(self, sandbox=None, runtime="python3.12", memory=512 * MIB, cpu=1000,
                profile=SNIPPET, egress=b""):  # fmt: skip
-        sandbox = sandbox or new_id()
-        self.send(CREATE, id=sandbox, profile=profile, runtime=runtime, cpu_milli=cpu,
-                  memory_bytes=memory, egress=egress)  # fmt: skip
-        return sandbox
+        fields = {"id": sandbox or new_id(), "profile": profile, "runtime": runtime,
+                  "cpu_milli": cpu, "memory_bytes": memory, "egress": egress}  # fmt: skip
+        if self.gate:
+            self._wait_at_the_gate(fields)
+        self.send(CREATE, **fields)
+        return fields["id"]
+
+    def _wait_at_the_gate(self, create):
+        until = time.monotonic() + GATE_WITHIN_S
+        while not self.gate.may_ask(create):
+            if time.monotonic() > until:
+                raise AssertionError(f"no sandbox has waited within {GATE_WITHIN_S} s")
+            message = self._read(max(0.001, until - time.monotonic()))
+            self.gate.hear(NAMES[message[0]], message[1])
+            if message[0] != POOL:
+                self.waiting.append(message)
+        self.gate.ask(create)
 
 
 @dataclasses.dataclass
@@ -371,11 +398,19 @@ def run(connection, code, wait=90, args=(), env=(), stdin=None, timeout_ms=TIMEO
 
 
 class Jailer:
-    """A jailer of the test's own: by a socketpair, or with socket=True by a listening socket."""
+    """A jailer of the test's own: by a socketpair, or with socket=True by a listening socket.
 
-    def __init__(self, binary, runtimes, *options, socket=False, wrapper=()):
+    waiting: so many sandboxes wait in it, and each run gets one; where tests are run for such, that
+    is what they get unless they say otherwise.
+    """
+
+    def __init__(self, binary, runtimes, *options, socket=False, wrapper=(), waiting=None):
+        if waiting is None and kinds.current.gives_pools:
+            waiting = kinds.WAITING
+        self.gate = kinds.current.gate() if waiting else None
+        pool = kinds.current.kind.options(waiting) if waiting else ()
         self.command = [*wrapper, binary, "--runtimes-dir", runtimes, "--log-level", "debug",
-                        "--log-format", "text", *options]  # fmt: skip
+                        "--log-format", "text", *pool, *options]  # fmt: skip
         self.listens = socket
         self.directory = None
         self.process = None
@@ -384,6 +419,7 @@ class Jailer:
         self.checks = []  # what a listening jailer says before its hello
         self.log = tempfile.TemporaryFile()
         weakref.finalize(self, self.log.close)  # it is read after the end, too
+        kinds.current.knows(self)
 
     def __enter__(self):
         try:
@@ -400,7 +436,7 @@ class Jailer:
             self._spawn(["--socket", self.path, "--peer-uid", str(os.getuid())])
         else:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            self.connection = Connection(ours)
+            self.connection = Connection(ours, self.gate)
             with theirs:
                 self._spawn(["--fd", str(theirs.fileno())], theirs.fileno())
             self.hello = self._receive_hello()
@@ -443,7 +479,7 @@ class Jailer:
 
     def connect(self, timeout=10):
         """A new connection to a listening jailer."""
-        self.connection = Connection(self._connect_to(self.path, timeout))
+        self.connection = Connection(self._connect_to(self.path, timeout), self.gate)
         self.hello = self._receive_hello()
         return self.connection
 
@@ -451,8 +487,9 @@ class Jailer:
         return run(self.connection, code, **options)
 
     def log_text(self):
-        self.log.seek(0)
-        return self.log.read().decode(errors="replace")
+        # The jailer writes at the same place in the file as this process would read.
+        fd = self.log.fileno()
+        return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")
 
     def stop(self, signum=signal.SIGTERM, timeout=20):
         """Ends the jailer; its exit status, or None if it has never been started."""

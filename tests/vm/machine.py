@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A virtual machine that runs this tree's tests and reports them: qemu, without KVM.
 
-    with Disk({"vm": {"directories": ["tests/jail"], "patterns": None, "left_out": []}}) as disk:
+    with Disk({"vm": {"directories": [("tests/jail", "cold")], "patterns": None,
+                      "left_out": []}}) as disk:
         with Machine(disk, "vm") as machine:
             for event in machine.events(deadline): ...
 
@@ -100,8 +101,8 @@ class Disk:
         self.scratch.cleanup()
 
     def fill(self, tree):
-        for directory in ("tests/helpers", "tests/jail", "tests/escape", "tests/vm", "examples",
-                          "manifests", "charts", "seccomp"):
+        for directory in ("tests/helpers", "tests/jail", "tests/pool", "tests/runtime",
+                          "tests/escape", "tests/vm", "examples", "manifests", "charts", "seccomp"):
             shutil.copytree(ROOT / directory, tree / directory, ignore=ignore_caches)
         bin_directory = tree / "build/release/bin"
         bin_directory.mkdir(parents=True)

@@ -16,12 +16,12 @@ import machine
 # processors that have nothing else to do.
 HARD_TIMEOUT_S = 1200
 
-# The name of each boot: what it runs, and what its kernel is told.
+# The name of each boot: what it runs, each in which kind of sandbox, and what its kernel is told.
 BOOTS = {
-    "vm": (["tests/vm/guest"], ()),
-    "vm-jail": (["tests/jail"], ()),
-    "vm-escape": (["tests/escape"], ()),
-    "vm-without-memory": (["tests/vm/guest/without_memory"], ("cgroup_disable=memory",)),
+    "vm": ([("tests/vm/guest", "cold")], ()),
+    "vm-jail": ([("tests/jail", "cold"), ("tests/pool", "fresh")], ()),
+    "vm-escape": ([("tests/escape", "cold")], ()),
+    "vm-without-memory": ([("tests/vm/guest/without_memory", "cold")], ("cgroup_disable=memory",)),
 }
 
 # Tests that say nothing about cgroups or the kernel, or too much about time, by pattern.
@@ -37,6 +37,7 @@ LEFT_OUT = {
     "test_jailer_life.*one_that_is_never_started": "waits by the clock, which is the same here",
     "test_doctor.*without_a_runtime_says_so_until*": "the same",
     "test_pool.TestRunners.*": "a runtime's own runner is the same here",
+    "test_same_as_python.*": "the runner is the same here",
     "test_examples.*big_output*": "how output is cut is the same here",
     "test_examples.*_as_streams": "the same runs as those that are shown as objects",
     "test_examples.*fork_bomb*": "emulated, it takes longer than its 2 s; guest/ has bombs",

@@ -7,12 +7,12 @@
 
 words is what a suite has to say at the end (see tests/helpers/layer.py), or empty.
 
-report.py PLANS NAME takes the plan of that name from a JSON file: {NAME: {"directories": [...],
-"patterns": [...] or null, "left_out": [...]}, ...}. A class whose set-up fails or is skipped ends
-without having started.
+report.py PLANS NAME takes the plan of that name from a JSON file: {NAME: {"directories":
+[[DIRECTORY, KIND], ...], "patterns": [...] or null, "left_out": [...]}, ...}. KIND is that of the
+sandboxes (tests/helpers/kinds.py). A class whose set-up fails or is skipped ends without having
+started.
 """
 
-import fnmatch
 import json
 import os
 import sys
@@ -84,32 +84,23 @@ class Reporter(unittest.TestResult):
         self.note(test, "failed", "succeeded against expectation")
 
 
-def tests_of(suite, left_out):
-    """Single tests, and suites that know by themselves how to leave some out."""
-    for entry in suite:
-        if hasattr(entry, "leave_out"):
-            entry.leave_out(left_out)
-            yield entry
-        elif isinstance(entry, unittest.TestSuite):
-            yield from tests_of(entry, left_out)
-        elif not any(fnmatch.fnmatchcase(entry.id(), pattern) for pattern in left_out):
-            yield entry
-
-
 def main(argv):
     with open(argv[1], encoding="utf-8") as file:
         plan = json.load(file)[argv[2]]
     # As tests/helpers/layer.py has it: tests say `from helpers import ...`.
     sys.path[0] = os.path.join(SOURCE, "tests")
-    suite = unittest.TestSuite()
-    for directory in plan["directories"]:
+    from helpers import kinds, selection
+    reporter = Reporter()
+    for directory, kind in plan["directories"]:
         path = os.path.join(SOURCE, directory)
         loader = unittest.TestLoader()
         loader.testNamePatterns = plan["patterns"]
         found = loader.discover(path, pattern="test_*.py", top_level_dir=path)
-        suite.addTests(tests_of(found, plan["left_out"]))
-    reporter = Reporter()
-    suite.run(reporter)
+        of_kinds = kinds.plan_of(path)
+        left_out = {*plan["left_out"], *of_kinds["LEFT_OUT"].get(kind, ())}
+        with kinds.of_tests(kind, of_kinds["OWN_POOLS"]):
+            selection.chosen(found, lambda name, out=left_out: not selection.fits(name, out)).run(
+                reporter)
     report(event="done", words=reporter.last_words)
     return 0
 

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which attempts are run in which kind of sandbox (helpers/kinds.py)."""
+
+KINDS = ("cold", "fresh", "forked")
+OWN_POOLS = False
+
+# What says nothing about a sandbox that has waited, by pattern, each with its reason.
+OF_WAITING = {
+    "* as ToolCall": "ToolCall is never pooled",
+    "test_corpus.*": "the attempts' files are the same",
+    "test_page.*": "the page is the same",
+    "test_sweep.*": "the policy is the same; the sweep itself runs",
+    "test_verdict.*": "a decision without a run",
+}
+LEFT_OUT = {"fresh": OF_WAITING, "forked": OF_WAITING}
+
+# What an ordinary run has of them, since it can differ from kind to kind. The others stand behind
+# the same filter, with the same limits around them.
+OF_BIRTH = {
+    "cgroups/[!p]*": "its limits were changed when it was taken",
+    "core-dumps/*": "RLIMIT_CORE was set before it was forked",
+    "inheritance/*": "what it was born with: memory, descriptors, environment, signals",
+    "limits-of-process-1/*": "process 1 may be another program",
+    "mounts/*": "the root was entered, and its file systems resized, by others",
+    "namespaces/*": "who forks could share them",
+    "other-processes/*": "whoever has forked it is a process too",
+    "privileges/*": "rights of whoever has forked it",
+    "proc-and-sys/*": "its own /proc, which another has mounted",
+    "known-holes/same-random-numbers": "what is forked draws as its siblings do, if it isn't mended",
+    "known-holes/c*": "code before the locks, credentials of who has made it",
+    "sweep/*": "the filter was loaded into another program",
+    "system-calls/*": "the same",
+}
+SHARE = {"fresh": OF_BIRTH, "forked": OF_BIRTH}
