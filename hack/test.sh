@@ -6,12 +6,12 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 
-layers_all=(jail escape egress soak unit fuzz client runtime resolver cpython controlplane
+layers_all=(jail pool escape egress soak unit fuzz client runtime resolver cpython controlplane
     chart rbac cluster kubectl faults vm lint)
 # What tells how quick something is, or what the machine has, runs beside nothing but what gives way
 # to everything (start_ahead). The machines run beside all that follows, which mostly waits, and are
 # told at the end. So do, one after the other, those that wait and share nothing with the rest.
-alone=(jail escape egress soak)
+alone=(jail pool escape egress soak)
 in_line=(client controlplane chart rbac faults)
 beside=(vm "${in_line[@]}")
 
@@ -28,12 +28,14 @@ Layers: ${layers_all[*]} (default: all)
   resolver lookups of ToolCall runs, with a jailer and name servers that the tests play: what is
            refused, who lies, and what a tunnel through names gets (needs root)
   jail     the jail from inside, the examples and the command line (needs root)
+  pool     sandboxes that wait for their runs, of each kind: that no two share anything, and that a
+           program can't tell (needs root)
   escape   the attempts to get out, each with the refusal it must meet (needs root)
   egress   what a ToolCall run reaches, in a pretend internet: a line for each forbidden network
            and side, the rules, names, refusals, and that slots don't leak (needs root)
   cpython  those of CPython's own tests that ask most of the kernel, in a sandbox and as a plain
            user (needs root)
-  vm       jail and escape in virtual machines whose only cgroups are v2 (needs root and qemu)
+  vm       jail, pool and escape in virtual machines whose only cgroups are v2 (needs root and qemu)
   controlplane  the API server that the next layers use (needs Go)
   cluster  controller and agents against a real API server (needs root and Go)
   kubectl  what users and operators watch, with an old and a new kubectl: columns, wait, describe,
@@ -50,9 +52,9 @@ Layers: ${layers_all[*]} (default: all)
 
   --full   soak: 10,000 runs, which take about ten minutes; egress: 5,000 killed runs and 1,000
            programs that connect at once, ten minutes; escape: every attempt as ToolCall as well;
-           jail and escape: all of it for every kind of sandbox;
+           jail and escape: all of it for every kind of sandbox; pool: 1,000 sandboxes at a time;
            faults: each kind fifty times, hours
-  --kind   jail and escape in sandboxes of these kinds alone, and all of it: cold (made for
+  --kind   jail, escape and pool in sandboxes of these kinds alone, and all of it: cold (made for
            the run), fresh (one that has waited, its interpreter started anew), forked (its
            interpreter forked from a template). Without it all for the first, and of the others
            what can differ
@@ -178,12 +180,12 @@ declare -A beside_pids
 mkdir -p build/test-logs
 ./hack/deps.sh --check test >/dev/null || ./hack/deps.sh test || exit 1
 
-if wants jail || wants resolver || wants escape || wants egress || wants cpython ||
+if wants jail || wants pool || wants resolver || wants escape || wants egress || wants cpython ||
     wants vm || wants cluster || wants kubectl || wants chart || wants rbac || wants runtime ||
     wants soak || wants client || wants faults || wants lint; then
     build release -DSANDBOXRUN_WERROR="$werror" || exit 1
 fi
-if wants runtime || wants jail || wants escape || wants egress || wants vm ||
+if wants runtime || wants jail || wants pool || wants escape || wants egress || wants vm ||
     wants cluster || wants kubectl || wants soak || wants faults; then
     ./hack/make-runtime.sh || exit 1
 fi
@@ -197,7 +199,7 @@ fi
 
 layer_command() {
     case "$1" in
-    jail | escape) exec python3 "$root/tests/helpers/layer.py" "$1" "${kinds[@]}" ;;
+    jail | escape | pool) exec python3 "$root/tests/helpers/layer.py" "$1" "${kinds[@]}" ;;
     lint) exec ./hack/lint.sh ;;
     *) exec python3 "$root/tests/helpers/layer.py" "$1" ;;
     esac

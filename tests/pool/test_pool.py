@@ -2,11 +2,9 @@
 """Sandboxes that are made before their run is there: who gets one, what it is like until then, and
 that a run can't tell."""
 
-import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 import threading
@@ -15,13 +13,10 @@ import unittest
 
 from helpers import jailer_protocol as protocol
 from helpers.cgroup_tree import parent_is_gone, processes_below, sandboxes_below
-from helpers.jailer_process import descriptors_of
-from helpers.local import PATIENCE, RUNTIMES, need_root, program
+from helpers.local import PATIENCE, RUNTIMES, need_root
 from helpers.wait import wait_until
+from warm import PARENT, Pool, kill, kinds_of_descriptors, new_jailer
 
-PARENT = "sandboxrun-pool"
-# Other jailers of this machine have other parents, and so must have other uids.
-OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100800000")
 MIB = 1 << 20
 
 # What a program sees of where it is, and what of that differs from run to run anyway.
@@ -48,66 +43,6 @@ def setUpModule():
 
 def tearDownModule():
     assert parent_is_gone(PARENT), sandboxes_below(PARENT)
-
-
-def new_jailer(*options, **kinds):
-    return protocol.Jailer(program("sandboxrun-jailer"), kinds.pop("runtimes", RUNTIMES), *OPTIONS,
-                           *options, **kinds)
-
-
-def kill(pid):
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-
-
-def kinds_of_descriptors(jailer):
-    return sorted(link.split(":")[0] for link in descriptors_of(jailer)[0])
-
-
-class Pool:
-    """A jailer with a pool, and what it has said of that."""
-
-    def __init__(self, least, most, *options, **kinds):
-        self.jailer = new_jailer("--pool-min", str(least), "--pool-max", str(most), *options,
-                                 **kinds)
-        self.said = {}
-
-    def __enter__(self):
-        self.jailer.__enter__()
-        return self
-
-    def __exit__(self, *_):
-        self.jailer.__exit__()
-
-    def listen(self, timeout):
-        """Takes in one message about a pool."""
-        connection = self.jailer.connection
-        for index, message in enumerate(connection.waiting):
-            if message[0] == protocol.POOL:
-                connection.waiting.pop(index)
-                self.said[message[1]["runtime"]] = message[1]
-                return
-        with contextlib.suppress(TimeoutError):
-            connection.waiting.append(connection._receive(timeout))
-
-    def wait(self, condition, runtime="python3.12", seconds=30):
-        until = time.monotonic() + seconds * PATIENCE
-        while not (runtime in self.said and condition(self.said[runtime])):
-            if time.monotonic() > until:
-                raise AssertionError(f"not within {seconds} s: {self.said}")
-            self.listen(1)
-        return self.said[runtime]
-
-    def run(self, code, **options):
-        """A run, and whether it got a sandbox that was made ahead."""
-        connection = self.jailer.connection
-        sandbox = connection.create(**{name: options.pop(name) for name in ("memory", "cpu")
-                                       if name in options})
-        kind, fields, fds = connection.receive_about(sandbox)
-        if kind != protocol.CREATED:
-            raise AssertionError(fields)
-        result = protocol.finish(connection, sandbox, fds, code, **options)
-        return result, bool(fields["warm"])
 
 
 class TestTaking(unittest.TestCase):
@@ -261,6 +196,7 @@ class TestWaiting(unittest.TestCase):
                     theirs = os.readlink(f"/proc/{pid}/ns/{kind}")
                     self.assertNotEqual(theirs, os.readlink(f"/proc/self/ns/{kind}"), kind)
             self.assertEqual(len(uids), sandboxes)
+            self.assertTrue(pool.run("print(1)")[1])
 
     def test_it_holds_nothing_and_knows_nothing(self):
         with Pool(1, 1) as pool:
@@ -274,6 +210,7 @@ class TestWaiting(unittest.TestCase):
             self.assertEqual(names, {b"PATH", b"HOME", b"TMPDIR", b"LANG", b"USER", b"LOGNAME",
                                      b"PYTHONDONTWRITEBYTECODE", b"PYTHONUNBUFFERED",
                                      b"MPLCONFIGDIR", b"MPLBACKEND"})
+            self.assertTrue(pool.run("print(1)")[1])
 
     def test_one_that_dies_is_replaced(self):
         with Pool(2, 2) as pool:

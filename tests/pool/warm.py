@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jailers with pools, for the tests of those. Which kind of sandbox waits in them is the layer's."""
+
+import contextlib
+import os
+import signal
+import time
+
+from helpers import jailer_protocol as protocol
+from helpers import kinds
+from helpers.jailer_process import descriptors_of
+from helpers.local import PATIENCE, RUNTIMES, program
+
+PARENT = "sandboxrun-pool"
+# Other jailers of this machine have other parents, and so must have other uids.
+OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100800000")
+
+
+def new_jailer(*options, runtimes=RUNTIMES, **others):
+    return protocol.Jailer(program("sandboxrun-jailer"), runtimes, *OPTIONS, *options, **others)
+
+
+def gated_jailer(waiting=8):
+    """Each run of it gets a sandbox that has waited, or it is an error."""
+    return new_jailer(waiting=waiting)
+
+
+def kill(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def kinds_of_descriptors(jailer):
+    return sorted(link.split(":")[0] for link in descriptors_of(jailer)[0])
+
+
+class Pool:
+    """A jailer with a pool, and what it has said of that."""
+
+    def __init__(self, least, most, *options, **others):
+        self.jailer = new_jailer(*kinds.current.kind.options(least, most), *options, **others)
+        self.said = {}
+
+    def __enter__(self):
+        self.jailer.__enter__()
+        return self
+
+    def __exit__(self, *_):
+        self.jailer.__exit__()
+
+    def listen(self, timeout):
+        """Takes in one message about a pool."""
+        connection = self.jailer.connection
+        for index, message in enumerate(connection.waiting):
+            if message[0] == protocol.POOL:
+                connection.waiting.pop(index)
+                self.said[message[1]["runtime"]] = message[1]
+                return
+        with contextlib.suppress(TimeoutError):
+            connection.waiting.append(connection._receive(timeout))
+
+    def wait(self, condition, runtime="python3.12", seconds=30):
+        until = time.monotonic() + seconds * PATIENCE
+        while not (runtime in self.said and condition(self.said[runtime])):
+            if time.monotonic() > until:
+                raise AssertionError(f"not within {seconds} s: {self.said}")
+            self.listen(1)
+        return self.said[runtime]
+
+    def run(self, code, **options):
+        """A run, and whether it got a sandbox that was made ahead, as its kind is made."""
+        connection = self.jailer.connection
+        sandbox = connection.create(**{name: options.pop(name) for name in ("memory", "cpu")
+                                       if name in options})
+        kind, fields, fds = connection.receive_about(sandbox)
+        if kind != protocol.CREATED:
+            raise AssertionError(fields)
+        if fields["warm"]:
+            kinds.current.got(fields["warm"])
+        result = protocol.finish(connection, sandbox, fds, code, **options)
+        return result, bool(fields["warm"])
