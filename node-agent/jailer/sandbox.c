@@ -133,7 +133,7 @@ void sandbox_become_ready(struct sandbox *sandbox)
     sandbox_say(sandbox, &message, sandbox->agent_fds);
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
         sandbox->agent_fds[i] = fd_close(sandbox->agent_fds[i]);
-    /* One that has waited took what it needed long ago, and its run goes on now. */
+    /* For one that has waited that was done when nobody had a run for it. */
     if (!sandbox->warm)
         refill(sandbox->jailer);
 }

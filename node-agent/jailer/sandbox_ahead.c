@@ -51,6 +51,7 @@ static void become_warm(struct sandbox *sandbox)
     sandbox->ready_ns = clock_boottime_ns();
     sandbox_arm_deadline(sandbox, sandbox->ready_ns + POOL_AGE_MS * NS_PER_MS);
     pool_on_warm(sandbox->pool, sandbox);
+    netns_pool_refill(&jailer->netns);
 }
 
 /* Its first and only byte, or the end of a program that won't wait. */
