@@ -486,10 +486,11 @@ class Jailer:
     def run(self, code, **options):
         return run(self.connection, code, **options)
 
-    def log_text(self):
-        # The jailer writes at the same place in the file as this process would read.
+    def log_text(self, start=0):
+        """What it has said, from a number of bytes on."""
+        # Where this process would read is where the jailer writes next.
         fd = self.log.fileno()
-        return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")
+        return os.pread(fd, os.fstat(fd).st_size, start).decode(errors="replace")
 
     def stop(self, signum=signal.SIGTERM, timeout=20):
         """Ends the jailer; its exit status, or None if it has never been started."""

@@ -10,6 +10,8 @@ import collections
 import contextlib
 import dataclasses
 import os
+import re
+import select
 import selectors
 import time
 
@@ -18,6 +20,7 @@ from helpers.cgroup_tree import sandboxes_below
 from programs import COMPLETED, DEADLINE, FORBIDDEN, OOM, Program, choose, differs, error
 
 LANES = 6
+RUNTIME = "python3.12"
 KILLED = ("Killed", None)
 REFUSED = ("Refused", None)
 LOST = ("Lost", None)
@@ -89,7 +92,7 @@ class Tally:
     """What has ended how, over the whole soak test."""
 
     def __init__(self):
-        self.runs = 0
+        self.runs = self.warm = 0  # warm: in a sandbox that had waited
         self.ends = collections.Counter()
         self.unexpected = []
 
@@ -118,11 +121,35 @@ class Flight:
         return (self.way.ends or self.program.ends) + self.way.or_ends
 
 
+class Names:
+    """Of sandboxes: what a jailer's log says of who got one that had waited."""
+
+    def __init__(self, jailer):
+        self.jailer = jailer
+        self.read = 0
+        self.first = {}  # the name that it was made with, by that of its run
+
+    def update(self):
+        text = self.jailer.log_text(self.read)
+        text = text[:text.rfind("\n") + 1]
+        self.read += len(text.encode())
+        self.first |= dict(re.findall(r"sandbox taken sandbox=(\S+) made_as=(\S+)", text))
+
+    def of(self, run):
+        """The last part of the path of its cgroup."""
+        self.update()
+        return self.first.get(run, run)
+
+
 class Flights:
     """The loop. parent is the cgroup in which a finished sandbox must not be found."""
 
     def __init__(self, jailer, parent, chance, tally):
         self.jailer, self.parent, self.chance, self.tally = jailer, parent, chance, tally
+        self.names = Names(jailer)
+        self.launched = set()
+        self.pools = {}  # the last word about each, by runtime
+        self.free = 0    # so many are known to wait
         self.flying = {}
         self.timers = []
         self.connect()
@@ -137,6 +164,8 @@ class Flights:
         way = way or self.chance.choices(WAYS, [one.weight for one in WAYS])[0]
         flight = Flight(program, way)
         self.flying[flight.id] = flight
+        self.launched.add(flight.id)
+        self.free -= 1
         self.connection.create(flight.id, memory=(way.memory_mib or program.memory_mib)
                                * protocol.MIB)
         self.moment(flight, "asked")
@@ -151,7 +180,8 @@ class Flights:
     def fly(self, launches, until=None):
         """Starts so many runs, LANES at a time, and ends when they have all ended, or at until."""
         while launches or self.flying:
-            while launches and len(self.flying) < LANES:
+            # With a pool when one waits in it, since none is made beside busy runs.
+            while launches and len(self.flying) < LANES and (self.free > 0 or not self.pools):
                 self.launch()
                 launches -= 1
             self.turn(until)
@@ -175,8 +205,13 @@ class Flights:
 
     def receive(self):
         kind, fields, fds = self.connection.receive()
+        if kind == protocol.POOL:
+            self.pools[fields["runtime"]] = fields
+            self.free = self.pools[RUNTIME]["waiting"] if RUNTIME in self.pools else 0
+            return
         flight = self.flying[fields["id"]]
         if kind == protocol.CREATED:
+            self.tally.warm += bool(fields["warm"])
             self.created(flight, fds)
         else:
             self.ended(flight, kind, fields)
@@ -250,7 +285,8 @@ class Flights:
         self.tally.note(str(flight), end, why or self.judge(flight, end, fields))
 
     def judge(self, flight, end, fields):
-        if any(path.endswith(flight.id) for path in sandboxes_below(self.parent)):
+        name = self.names.of(flight.id)
+        if any(path.endswith(name) for path in sandboxes_below(self.parent)):
             return "its cgroup is there after the last word"
         if end == DEADLINE and flight.way.name != "never started":
             late = fields["wall_us"] - flight.timeout_ms * 1000
@@ -259,6 +295,18 @@ class Flights:
         usual = flight.way.ends is None
         return differs(flight.program, flight.expected(), end,
                        flight.stdout if usual and not flight.way.or_ends else None)
+
+    def pools_are_full(self):
+        """At rest, when nothing else is said."""
+        while self.connection.waiting or select.select([self.connection.sock], [], [], 0)[0]:
+            self.receive()
+        return all(pool["waiting"] == pool["size"] for pool in self.pools.values())
+
+    def waiting(self):
+        """The names of the sandboxes that no run has, whether they wait or are in the making."""
+        found = {os.path.basename(path) for path in sandboxes_below(self.parent)}
+        self.names.update()
+        return found - set(self.names.first.values()) - self.launched
 
     def abandon(self):
         """The agent's end, whatever is on the way."""

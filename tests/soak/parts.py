@@ -2,10 +2,14 @@
 """The parts of the soak test that speak to jailers themselves, in the agent's place.
 
 Steady: one jailer to the end, through agents that go away at random moments with all their runs on
-the way; what the jailer itself holds must not grow. Killed: SIGKILL of the jailer at a random
-moment, again and again; nothing runs on, and the next start finds nothing that it can't sweep.
+the way; what the jailer itself holds must not grow. Pooled: the same with sandboxes that wait, some
+of which die meanwhile; those stay for the next agent. Killed: SIGKILL of the jailer at a random
+moment, again and again, every other one with a pool; nothing runs on, and the next start finds
+nothing that it can't sweep.
 """
 
+import contextlib
+import itertools
 import os
 import signal
 import time
@@ -13,12 +17,14 @@ import time
 import census
 from flights import LANES, WAYS, Flights
 from helpers import jailer_protocol as protocol
-from helpers.cgroup_tree import parent_is_gone, sandboxes_below
+from helpers.cgroup_tree import parent_is_gone, processes_by_sandbox, sandboxes_below
 from helpers.jailer_process import READY_NETNS, children_of, descriptors_of
 from helpers.local import RUNTIMES, program
 from programs import PROGRAMS
 
 OPTIONS = ("--cgroup-parent", census.PARENT, "--uid-base", str(census.UIDS.start))
+# Fewer than go at a time: a run may find none.
+POOL = ("--pool-min", "4", "--pool-max", "4")
 SETTLED_WITHIN_S = 20
 # Some forty runs begin in a second.
 MAX_LIFE_OF_AGENT_S, MAX_LIFE_OF_JAILER_S = 3.0, 0.6
@@ -48,13 +54,19 @@ class Soak:
     def unexpected(self, why):
         self.tally.unexpected.append(why)
 
-    def nothing_runs_on(self, after):
-        """Every process of every sandbox is gone within the bound."""
+    def nothing_runs_on(self, after, waiting=frozenset):
+        """Every process of every sandbox is gone within the bound, but for those that wait: their
+        names are asked for."""
+        def running():
+            pids = {str(pid) for name, found in processes_by_sandbox(census.PARENT).items()
+                    if name in waiting() for pid in found}
+            return {each for each in census.processes(self.orphans) if each.split()[0] not in pids}
+
         start = time.monotonic()
-        left = census.processes(self.orphans)
+        left = running()
         while left and time.monotonic() < start + census.GONE_WITHIN_S:
             time.sleep(0.01)
-            left = census.processes(self.orphans)
+            left = running()
         if left:
             self.unexpected(f"{after}: {sorted(left)} ran on for {census.GONE_WITHIN_S} s")
         else:
@@ -84,9 +96,10 @@ class Soak:
 class OneJailer:
     """A jailer of the soak test that listens."""
 
-    def __init__(self, soak):
+    def __init__(self, soak, *options):
         self.soak = soak
-        self.jailer = protocol.Jailer(program("sandboxrun-jailer"), RUNTIMES, *OPTIONS, socket=True)
+        self.jailer = protocol.Jailer(program("sandboxrun-jailer"), RUNTIMES, *OPTIONS, *options,
+                                      socket=True)
 
     def __enter__(self):
         self.jailer.__enter__()
@@ -122,15 +135,31 @@ class OneJailer:
         return children_of(self.jailer)
 
     def at_rest(self):
-        return (descriptors_of(self.jailer)[1] == READY_NETNS and set(self.children()) == {"netns"}
-                and not sandboxes_below(census.PARENT))
+        """With as many reapers as sandboxes that wait, and no others of either."""
+        children = self.children()
+        waiting = sum(pool["size"] for pool in self.flights.pools.values())
+        return (self.flights.pools_are_full() and descriptors_of(self.jailer)[1] == READY_NETNS
+                and set(children) <= {"netns", "reaper"} and len(children.get("netns", ())) == 1
+                and len(children.get("reaper", ())) == waiting == len(self.flights.waiting())
+                and self.none_has_a_run())
+
+    def none_has_a_run(self):
+        waiting = self.flights.waiting()
+        return all(os.path.basename(path) in waiting for path in sandboxes_below(census.PARENT))
+
+    def kill_one_that_waits(self):
+        """It is replaced, and nobody hears of it."""
+        found = processes_by_sandbox(census.PARENT)
+        pids = [pid for name in self.flights.waiting() for pid in found.get(name, ())]
+        if pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.soak.chance.choice(sorted(pids)), signal.SIGKILL)
 
     def leave(self):
         """The agent's end at any moment, as the kernel makes it: all descriptors at once."""
         lost = self.flights.abandon()
-        self.soak.nothing_runs_on(f"the agent went with {lost} runs")
-        self.soak.wait_for("sandboxes to go with their agent",
-                           lambda: not sandboxes_below(census.PARENT))
+        self.soak.nothing_runs_on(f"the agent went with {lost} runs", self.flights.waiting)
+        self.soak.wait_for("sandboxes to go with their agent", self.none_has_a_run)
 
     def until_a_random_moment(self, runs, longest_s):
         """Up to so many runs, one after the other until that moment; the number of runs begun."""
@@ -154,22 +183,31 @@ def every_program(soak):
     gone(soak)
 
 
-def steady(soak, runs):
-    with OneJailer(soak) as one:
+def steady(soak, runs, *options):
+    with OneJailer(soak, *options) as one:
         warm_up = min(runs // 3, 200)
         one.flights.fly(warm_up)
         before = one.held()
         left = runs - warm_up
         while left > 0:
             left -= one.until_a_random_moment(left, MAX_LIFE_OF_AGENT_S)
+            if options:
+                one.kill_one_that_waits()
             if left > 0 and one.flights.flying:
                 one.leave()
                 one.flights.connect()
                 soak.kills += 1
             else:
                 one.flights.fly(0)
-        soak.same("jailer", before, one.held())
+        soak.same("jailer" if not options else "pooled jailer", before, one.held())
     gone(soak)
+
+
+def pooled(soak, runs):
+    before = soak.tally.warm
+    steady(soak, runs, *POOL)
+    if soak.tally.warm == before:
+        soak.unexpected("no run got a sandbox that had waited")
 
 
 def gone(soak):
@@ -178,15 +216,15 @@ def gone(soak):
 
 
 def killed(soak, runs):
-    left, after_a_kill = runs, False
+    left, there = runs, None
+    options = itertools.cycle(((), POOL))
     while left > 0:
-        with OneJailer(soak) as one:
-            if sandboxes_below(census.PARENT):
-                soak.unexpected(f"the next start left {sandboxes_below(census.PARENT)}")
-            if after_a_kill:
+        with OneJailer(soak, *next(options)) as one:
+            if there is not None:
                 soak.starts += 1
                 soak.swept += "swept" in one.jailer.log_text()
-            after_a_kill = True
+                if stayed := there & set(sandboxes_below(census.PARENT)):
+                    soak.unexpected(f"the next start left {sorted(stayed)}")
             left -= one.until_a_random_moment(left, MAX_LIFE_OF_JAILER_S)
             if left <= 0:
                 break
@@ -195,4 +233,5 @@ def killed(soak, runs):
             lost = one.flights.abandon()
             one.jailer.process.wait(10)
             soak.nothing_runs_on(f"the jailer was killed with {lost} runs")
+            there = set(sandboxes_below(census.PARENT))
     gone(soak)

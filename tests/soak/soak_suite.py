@@ -21,7 +21,7 @@ from helpers.local import FULL
 from helpers.steps import Step
 
 SHORT_RUNS, FULL_RUNS = 500, 10_000
-STEADY_SHARE, KILLED_SHARE = 0.55, 0.2  # and the rest through a cluster
+STEADY_SHARE, POOLED_SHARE, KILLED_SHARE = 0.35, 0.2, 0.2  # and the rest through a cluster
 
 
 def number_of_runs():
@@ -37,7 +37,7 @@ class SoakSuite(unittest.TestSuite):
         self.soak = parts.Soak(random.Random(self.seed), self.tally)
 
     def countTestCases(self):
-        return 5
+        return 6
 
     def run(self, result, debug=False):
         if os.geteuid() != 0:
@@ -59,13 +59,15 @@ class SoakSuite(unittest.TestSuite):
         return result
 
     def steps(self, result):
-        steady, killed = int(self.runs * STEADY_SHARE), int(self.runs * KILLED_SHARE)
+        steady, pooled, killed = (int(self.runs * share) for share in (
+            STEADY_SHARE, POOLED_SHARE, KILLED_SHARE))
         self.left = 0
         self.step("every program once", result, lambda: parts.every_program(self.soak))
         counted = census.Census(self.soak.orphans)
         # The first part has had its runs; the whole has the number that was asked for.
         steady = max(steady - self.tally.runs, 20)
         self.step("a jailer whose agents go", result, lambda: parts.steady(self.soak, steady))
+        self.step("a jailer with a pool", result, lambda: parts.pooled(self.soak, pooled))
         self.step("jailers that are killed", result, lambda: parts.killed(self.soak, killed))
         self.cluster(result)
         Step("the machine as before", lambda test: self.compare(test, counted)).run(result)
@@ -99,6 +101,7 @@ class SoakSuite(unittest.TestSuite):
         print(f"\n\n{counted.table()}")
         print("\n".join(self.soak.figures))
         print(f"\nends: {ends}")
+        print(f"{self.tally.warm} runs had a sandbox that had waited")
         print(f"{self.soak.kills} times an agent or a part went at a random moment; the last "
               f"process of its sandboxes was gone {self.soak.slowest_s:.2f} s later at the latest "
               f"({census.GONE_WITHIN_S} s are allowed); {self.soak.swept} of {self.soak.starts} "
