@@ -22,7 +22,8 @@ struct assignments {
     struct node_resources allocated; /* by the active ones */
     bool draining;
     bool listed; /* once whole */
-    bool unsure; /* what was told may be old: nothing is started before the list that is asked for */
+    bool
+        unsure; /* what was told may be old: nothing is started before the list that is asked for */
 };
 
 /* One sandbox id that this agent was given, until the watch shows that the run is over or gone;
