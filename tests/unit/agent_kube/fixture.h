@@ -51,13 +51,16 @@ struct fixture {
     "\", \"status\": 201, " VERSION("1") ", {\"match\": \"PATCH " NODES                            \
                                          "/node-a/status\", \"sticky\": true, " VERSION("2")
 
-/* A run as the API server has it. instance "$INSTANCE" is that of the agent. */
+/* A run as the API server has it, assigned so late that nothing comes later. instance "$INSTANCE"
+ * is that of the agent. */
 #define RUN(name, version, phase, instance, id, meta, spec)                                        \
+    RUN_OF("2999", name, version, phase, instance, id, meta, spec)
+#define RUN_OF(year, name, version, phase, instance, id, meta, spec)                               \
     "{\"metadata\": {\"name\": \"" name "\", \"namespace\": \"team\", \"uid\": \"uid-" name        \
     "\", \"generation\": 1, \"resourceVersion\": \"" version "\"" meta                             \
     "}, \"spec\": {\"code\": \"print(1)\"" spec "}, \"status\": {\"phase\": \"" phase              \
     "\", \"nodeName\": \"node-a\", \"agentInstance\": \"" instance "\", \"sandboxID\": \"" id      \
-    "\", \"scheduledTime\": \"2026-01-01T00:00:00.000000Z\"}}"
+    "\", \"scheduledTime\": \"" year "-01-01T00:00:00.000000Z\"}}"
 
 #define LIST(items)                                                                                \
     "{\"match\": \"limit=\", \"body\": {\"items\": [" items                                        \

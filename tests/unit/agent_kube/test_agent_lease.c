@@ -10,6 +10,9 @@
 
 #define OURS(name, version, id) RUN(name, version, "Scheduled", "$INSTANCE", id, "", "")
 
+/* Of a year ago or more. */
+#define LATE(name, version, id) RUN_OF("2025", name, version, "Scheduled", "$INSTANCE", id, "", "")
+
 #define SHORT_LEASE                                                                                \
     {                                                                                              \
         .duration_ms = 3000, .renew_ms = 1000                                                      \
@@ -83,6 +86,25 @@ static void test_what_waited_too_long_for_a_lease_is_given_back(void **state)
     fixture_stop(&f);
 }
 
+/* The watch stood still: whether it is still to be run a new list tells. */
+static void test_an_assignment_that_comes_late(void **state)
+{
+    (void)state;
+    struct fixture f = {.finishes = true};
+
+    fixture_start(
+        &f, "[" NODE "," LIST("") "," WATCH(EVENT("ADDED", LATE("a", "6", ID_A)) "," EVENT(
+                "ADDED",
+                LATE("b", "7", ID_B))) "," LIST(LATE("a", "6",
+                                                     ID_A)) "," PATCHED("a") "," WATCH("") "]");
+    fixture_wait(&f, SAID("phase", "Succeeded"), 1);
+    server_run_for(&f.server, 100);
+    assert_int_equal(fake_jailer_count(&f.jailer, PROTO_CREATE), 1);
+    assert_int_equal(server_count(&f.server, "limit="), 2);
+    assert_int_equal(server_count(&f.server, "sandboxruns/b"), 0);
+    fixture_stop(&f);
+}
+
 /* A jail that is made too slowly. */
 static void test_a_lease_that_runs_out_before_the_start(void **state)
 {
@@ -143,6 +165,7 @@ int main(void)
         TEST(test_the_lease_comes_first),
         TEST(test_nothing_is_started_without_a_lease),
         TEST(test_what_waited_too_long_for_a_lease_is_given_back),
+        TEST(test_an_assignment_that_comes_late),
         TEST(test_a_lease_that_runs_out_before_the_start),
         TEST(test_a_start_that_the_jailer_refuses_as_too_late),
         TEST(test_another_agent_takes_the_lease),
