@@ -6,6 +6,7 @@
 #include "common/kube/event_recorder.h"
 #include "common/kube/limits.h"
 #include "common/kube/reflector.h"
+#include "common/kube/server_clock.h"
 #include "common/log.h"
 #include "common/random.h"
 #include "controller/controller_health.h"
@@ -120,14 +121,6 @@ static void write_answered(const struct kube_response *response, void *arg)
     plan_soon(controller);
 }
 
-/* As the API server dates, whoever has set our own clock: an agent takes the age of an assignment
- * for the watch's delay. */
-static int64_t date_us(const struct controller *controller)
-{
-    int64_t server_us = kube_client_server_time_us(controller->client);
-    return server_us > 0 ? server_us : clock_realtime_us();
-}
-
 static int send_write(struct write *write, const struct action *action, struct error *err)
 {
     struct controller *controller = write->controller;
@@ -137,7 +130,10 @@ static int send_write(struct write *write, const struct action *action, struct e
         if (r < 0)
             return error_set_errno(err, -r, "can't make a sandbox id");
     }
-    int r = write_request_make(action, write->sandbox_id, date_us(controller), &request, err);
+    /* An agent takes the age of an assignment for the delay of its watch. */
+    int64_t date_us =
+        server_clock_date_us(kube_client_server_time_us(controller->client), clock_realtime_us());
+    int r = write_request_make(action, write->sandbox_id, date_us, &request, err);
     if (r < 0)
         return r;
     const struct kube_request call = {

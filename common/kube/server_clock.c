@@ -2,6 +2,7 @@
 #include "common/kube/server_clock.h"
 
 #include <curl/curl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -9,6 +10,9 @@
 #define MAX_DATE      64
 #define US_PER_SECOND INT64_C(1000000)
 #define NS_PER_US     1000
+
+/* Whole seconds, and what an answer takes. */
+#define AGREEMENT_US INT64_C(2000000)
 
 void server_clock_hear(struct server_clock *clock, const char *line, size_t len,
                        uint64_t monotonic_ns)
@@ -25,6 +29,12 @@ void server_clock_hear(struct server_clock *clock, const char *line, size_t len,
         return;
     clock->date_us = (int64_t)date * US_PER_SECOND;
     clock->heard_ns = monotonic_ns;
+}
+
+int64_t server_clock_date_us(int64_t server_us, int64_t wall_us)
+{
+    bool agrees = wall_us >= server_us - AGREEMENT_US && wall_us <= server_us + AGREEMENT_US;
+    return agrees || server_us == 0 ? wall_us : server_us;
 }
 
 int64_t server_clock_now_us(const struct server_clock *clock, uint64_t monotonic_ns)

@@ -17,5 +17,9 @@ struct server_clock {
 void server_clock_hear(struct server_clock *clock, const char *line, size_t len,
                        uint64_t monotonic_ns);
 
+/* What to date something by that others will take the age of: our own clock, wall_us, which has
+ * parts of a second, as long as it agrees with the server's; else that, unless it is 0. */
+int64_t server_clock_date_us(int64_t server_us, int64_t wall_us);
+
 /* Behind by less than a second, since a Date has whole ones; 0: nothing was heard. */
 int64_t server_clock_now_us(const struct server_clock *clock, uint64_t monotonic_ns);

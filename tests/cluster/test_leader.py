@@ -138,11 +138,16 @@ class TestLeader(unittest.TestCase):
                        for name in names)
         wait_until("the runs to be assigned", probe, 30, 0.1)
 
+    def claims(self):
+        """The names of the runs for which the API server accepted one."""
+        return [event["objectRef"]["name"] for event in self.cluster.plane.audit_events()
+                if event["verb"] == "patch" and event["objectRef"]["resource"] == "sandboxruns"
+                and event["responseStatus"]["code"] == 200]
+
     def check_assigned_once(self, names):
-        """The API server accepted one claim for each, whoever sent it."""
-        claims = [event["objectRef"]["name"] for event in self.cluster.plane.audit_events()
-                  if event["verb"] == "patch" and event["objectRef"]["resource"] == "sandboxruns"
-                  and event["responseStatus"]["code"] == 200]
+        """Whoever sent the claim, which is written down when it has been answered."""
+        wait_until("all claims to be in the record", lambda: set(names) <= set(self.claims()))
+        claims = self.claims()
         for name in names:
             self.assertEqual(claims.count(name), 1, name)
 

@@ -63,11 +63,31 @@ static void test_other_lines_say_nothing(void **state)
     assert_int_equal(server_clock_now_us(&clock, NS(20)), DATE_US + 10 * S);
 }
 
+static void test_what_is_dated(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t server_us, wall_us, date_us;
+    } cases[] = {
+        {DATE_US, DATE_US + S / 3, DATE_US + S / 3},
+        {DATE_US, DATE_US - 2 * S, DATE_US - 2 * S},
+        {DATE_US, DATE_US + 2 * S, DATE_US + 2 * S},
+        {DATE_US, DATE_US + 2 * S + 1, DATE_US},
+        {DATE_US, DATE_US - 2 * S - 1, DATE_US},
+        {DATE_US, 0, DATE_US},
+        {0, DATE_US, DATE_US},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        assert_int_equal(server_clock_date_us(cases[i].server_us, cases[i].wall_us),
+                         cases[i].date_us);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_goes_on_from_the_last_answer),
         cmocka_unit_test(test_other_lines_say_nothing),
+        cmocka_unit_test(test_what_is_dated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
