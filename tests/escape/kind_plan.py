@@ -14,21 +14,25 @@ OF_WAITING = {
 }
 LEFT_OUT = {"fresh": OF_WAITING, "forked": OF_WAITING}
 
-# What an ordinary run has of them, since it can differ from kind to kind. The others stand behind
-# the same filter, with the same limits around them.
-OF_BIRTH = {
+# What an ordinary run has of them, since it can differ from kind to kind; the others stand behind the
+# same filter, with the same limits around them. Of what has waited: what was changed when a run took
+# it, and what it could hold of the time before.
+OF_TAKING = {
     "cgroups/[!p]*": "its limits were changed when it was taken",
-    "core-dumps/*": "RLIMIT_CORE was set before it was forked",
     "inheritance/*": "what it was born with: memory, descriptors, environment, signals",
-    "limits-of-process-1/*": "process 1 may be another program",
-    "mounts/*": "the root was entered, and its file systems resized, by others",
+    "mounts/*": "its file systems were resized from outside",
+    "known-holes/same-random-numbers": "what is drawn before, or as others do",
+}
+# Besides, of what is forked: all that another program has done before.
+OF_BIRTH = OF_TAKING | {
+    "core-dumps/*": "RLIMIT_CORE was set on what goes on, not on a new program",
+    "limits-of-process-1/*": "process 1 is another program",
     "namespaces/*": "who forks could share them",
     "other-processes/*": "whoever has forked it is a process too",
     "privileges/*": "rights of whoever has forked it",
     "proc-and-sys/*": "its own /proc, which another has mounted",
-    "known-holes/same-random-numbers": "what is forked draws as its siblings do, if it isn't mended",
     "known-holes/c*": "code before the locks, credentials of who has made it",
     "sweep/*": "the filter was loaded into another program",
     "system-calls/*": "the same",
 }
-SHARE = {"fresh": OF_BIRTH, "forked": OF_BIRTH}
+SHARE = {"fresh": OF_TAKING, "forked": OF_BIRTH}

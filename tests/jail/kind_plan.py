@@ -13,7 +13,9 @@ OF_WAITING = {
     "test_attacks.TestCaller.test_file_systems_that_are_missing": NEVER_WAITS,
     "test_attacks.TestCaller.test_low_limits": NEVER_WAITS,
     "test_attacks.TestJailer.test_descriptors_are_never_taken": NO_RUN,
-    "test_capabilities.*": "the jailer's own rights, and ToolCall",
+    "test_capabilities.TestExactlyThese.test_a_socket_*": "it speaks to the jailer by itself",
+    "test_capabilities.TestOneLess.*": "without a right that is needed none ever waits",
+    "test_capabilities.TestTheList.*": NO_RUN,
     "test_cli.TestBadInput.*": NO_RUN,
     "test_cli.TestEnds.test_a_stalled_reader_does_not_hold_up_the_deadline": OF_ALL,
     "test_cli.TestExitCodes.test_help_and_version": NO_RUN,
@@ -39,22 +41,28 @@ OF_WAITING = {
     "test_landlock.TestLock.*": NEVER_WAITS,
     "test_network_slots.*": NO_POOL,
 }
-LEFT_OUT = {"fresh": OF_WAITING, "forked": OF_WAITING}
+LEFT_OUT = {"fresh": OF_WAITING, "forked": OF_WAITING | {
+    "test_jailer_life.TestNamespaces.test_without_the_helper_*": "what is forked needs no such helper",
+}}
 
-# What an ordinary run has of them, since it can differ from kind to kind: how a sandbox is born,
-# what it is born with, by whom it is held, and how it ends. Whatever only happens inside, behind the
-# same locks, is left to the full one.
-OF_BIRTH = {
-    "test_attacks.TestEnds.test_exit_codes_*": "who has forked it tells its end",
-    "test_attacks.TestSignals.test_process_one_*": "process 1 may be another program",
+# What an ordinary run has of them, since it can differ from kind to kind; the rest happens behind the
+# same locks and is left to the full one. Of what has waited: what was changed when a run took it, and
+# what else was held meanwhile.
+OF_TAKING = {
+    "test_capabilities.TestExactlyThese.*": "rights that only a pool could need",
     "test_denied.TestCounts.*": "the listener is taken over long before the run",
-    "test_denied.TestEnds.*": "the same",
-    "test_denied.TestKillList.*": "the same",
-    "test_inside.*": "every lock, by which it was made",
+    "test_inside.*": "every lock, as a run finds it",
     "test_jailer_life.TestDeaths.*": "what waits must go with its jailer as well",
     "test_jailer_life.TestEnds.test_[cedks]*": "its limits and its deadline were set anew",
     "test_jailer_life.TestEnds.test_out_of_memory*": "the same",
+}
+# Besides, of what is forked: how it is born, and by whom it is held.
+OF_BIRTH = OF_TAKING | {
+    "test_attacks.TestEnds.test_exit_codes_*": "who has forked it tells its end",
+    "test_attacks.TestSignals.test_process_one_*": "process 1 is another program",
+    "test_denied.TestEnds.*": "the filter was loaded into another program",
+    "test_denied.TestKillList.*": "the same",
     "test_jailer_life.TestNamespaces.test_no_two_*": "who forks could share them",
     "test_landlock.TestInside.*": "a lock that is set on what goes on, not on a new program",
 }
-SHARE = {"fresh": OF_BIRTH, "forked": OF_BIRTH}
+SHARE = {"fresh": OF_TAKING, "forked": OF_BIRTH}

@@ -89,7 +89,8 @@ class TestEnds(unittest.TestCase):
         result = self.run_to(protocol.END_EXITED, "import sys; print(1); sys.exit(3)")
         self.assertEqual((result.exit_code, result.stdout), (3, b"1\n"))
         self.assertGreater(result.finished["cpu_us"], 1000)
-        self.assertGreater(result.finished["peak_memory_bytes"], 1 << 20)
+        # What is forked has little of its own.
+        self.assertGreater(result.finished["peak_memory_bytes"], 1 << 18)
 
     def test_signal(self):
         result = self.run_to(protocol.END_EXITED, "import os; os.kill(os.getpid(), 15)")
@@ -169,10 +170,10 @@ class TestEnds(unittest.TestCase):
         self.jailer.connection.send(protocol.KILL, id=sandbox)
         kind, fields, fds = self.jailer.connection.receive_about(sandbox)
         if kind == protocol.CREATED:  # the jailer was faster
-            for fd in fds:
-                os.close(fd)
             kind, fields, _ = self.jailer.connection.receive_about(sandbox)
         self.assertEqual((kind, fields["end"]), (protocol.FINISHED, protocol.END_KILLED))
+        for fd in fds:  # not before: a program that has waited would end at once
+            os.close(fd)
 
     def test_one_that_is_never_started(self):
         sandbox = self.jailer.connection.create()

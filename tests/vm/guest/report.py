@@ -34,18 +34,23 @@ def report(**event):
 
 
 class Reporter(unittest.TestResult):
-    """A test may fail in several subtests: they are told together, at its end."""
+    """A test may fail in several subtests: they are told together, at its end. kind is that of the
+    sandboxes which tests are run for, where they may be run for several."""
 
     def __init__(self):
         super().__init__()
+        self.kind = None
         self.open = None
         self.found = []
         self.last_words = ""
 
+    def name(self, test):
+        return test.id() + (f" as {self.kind}" if self.kind else "")
+
     def startTest(self, test):
         super().startTest(test)
         self.open, self.found = test, []
-        report(event="start", test=test.id())
+        report(event="start", test=self.name(test))
 
     def stopTest(self, test):
         super().stopTest(test)
@@ -55,13 +60,13 @@ class Reporter(unittest.TestResult):
             if details:
                 outcome, detail = wanted, "\n".join(details)
         self.open = None
-        report(event="end", test=test.id(), outcome=outcome, detail=detail)
+        report(event="end", test=self.name(test), outcome=outcome, detail=detail)
 
     def note(self, test, kind, detail):
         if self.open is not None:
             self.found.append((kind, detail))
         else:
-            report(event="end", test=test.id(), outcome=kind, detail=detail)
+            report(event="end", test=self.name(test), outcome=kind, detail=detail)
 
     def addError(self, test, err):
         self.note(test, "error", self._exc_info_to_string(err, test))
@@ -98,6 +103,7 @@ def main(argv):
         found = loader.discover(path, pattern="test_*.py", top_level_dir=path)
         of_kinds = kinds.plan_of(path)
         left_out = {*plan["left_out"], *of_kinds["LEFT_OUT"].get(kind, ())}
+        reporter.kind = kind if of_kinds["OWN_POOLS"] else None
         with kinds.of_tests(kind, of_kinds["OWN_POOLS"]):
             selection.chosen(found, lambda name, out=left_out: not selection.fits(name, out)).run(
                 reporter)
