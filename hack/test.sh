@@ -14,6 +14,7 @@ layers_all=(jail pool escape egress soak unit fuzz client runtime resolver cpyth
 alone=(jail pool escape egress soak)
 in_line=(client controlplane chart rbac faults)
 beside=(vm "${in_line[@]}")
+of_kinds=(jail pool escape)
 
 usage() {
     cat <<TXT
@@ -57,7 +58,7 @@ Layers: ${layers_all[*]} (default: all)
   --kind   jail, escape and pool in sandboxes of these kinds alone, and all of it: cold (made for
            the run), fresh (one that has waited, its interpreter started anew), forked (its
            interpreter forked from a template). Without it all for the first, and of the others
-           what can differ
+           what can differ. These three layers, unless some are named
 
 soak says the seed of its plan; SOAK_SEED=... repeats it, SOAK_RUNS=... sets the number of runs.
 faults does too: FAULTS_SEED=...; FAULTS_TIMES=... sets how often each kind of fault comes, and
@@ -84,6 +85,15 @@ for arg in "$@"; do
         ;;
     esac
 done
+if [ "${#kinds[@]}" -gt 0 ]; then
+    [ "${#layers[@]}" -gt 0 ] || layers=("${of_kinds[@]}")
+    for layer in "${layers[@]}"; do
+        case " ${of_kinds[*]} " in
+        *" $layer "*) ;;
+        *) echo "test.sh: --kind is for ${of_kinds[*]}, not for $layer" >&2; exit 2 ;;
+        esac
+    done
+fi
 [ "${#layers[@]}" -gt 0 ] || layers=("${layers_all[@]}")
 
 failed=0
@@ -199,9 +209,8 @@ fi
 
 layer_command() {
     case "$1" in
-    jail | escape | pool) exec python3 "$root/tests/helpers/layer.py" "$1" "${kinds[@]}" ;;
     lint) exec ./hack/lint.sh ;;
-    *) exec python3 "$root/tests/helpers/layer.py" "$1" ;;
+    *) exec python3 "$root/tests/helpers/layer.py" "$1" "${kinds[@]}" ;;
     esac
 }
 

@@ -18,7 +18,8 @@ import sys
 import time
 import traceback
 
-sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+if __name__ == "__main__":
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 from helpers import jailer_protocol as protocol  # noqa: E402
 from helpers import kinds  # noqa: E402
