@@ -20,14 +20,15 @@ LEFT_OUT = {"fresh": OF_WAITING, "forked": OF_WAITING}
 OF_TAKING = {
     "cgroups/[!p]*": "its limits were changed when it was taken",
     "inheritance/*": "what it was born with: memory, descriptors, environment, signals",
-    "mounts/*": "its file systems were resized from outside",
+    "mounts/re*": "its file systems were resized from outside",
     "known-holes/same-random-numbers": "what is drawn before, or as others do",
 }
 # Besides, of what is forked: all that another program has done before.
 OF_BIRTH = OF_TAKING | {
     "core-dumps/*": "RLIMIT_CORE was set on what goes on, not on a new program",
     "limits-of-process-1/*": "process 1 is another program",
-    "namespaces/*": "who forks could share them",
+    "mounts/*": "its root was entered before it was",
+    "namespaces/[isl]*": "who forks could share them",
     "other-processes/*": "whoever has forked it is a process too",
     "privileges/*": "rights of whoever has forked it",
     "proc-and-sys/*": "its own /proc, which another has mounted",

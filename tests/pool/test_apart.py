@@ -10,7 +10,7 @@ from helpers.cgroup_tree import parent_is_gone, sandboxes_below
 from helpers.local import EMULATED, FULL, need_root
 from warm import PARENT, gated_jailer
 
-CHILDREN = 1000 if FULL else 10 if EMULATED else 120
+CHILDREN = 1000 if FULL else 10 if EMULATED else 60
 
 # Every source of chance that programs use. A library that the runtime lacks draws nothing.
 DRAW = """
