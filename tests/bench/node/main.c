@@ -98,7 +98,7 @@ static void shuffle(size_t *order, size_t count)
 
 static void latency(struct bench *bench, uint64_t rounds, uint64_t pause)
 {
-    size_t order[MAX_CONTENDERS];
+    size_t order[MAX_CONTENDERS] = {0};
     for (size_t i = 0; i < bench->count; i++)
         order[i] = i;
     for (uint64_t round = 0; round < rounds + WARM_UP; round++) {

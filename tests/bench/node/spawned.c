@@ -55,21 +55,22 @@ static int expand(const char *word, const struct filling *filling, char **ret_wo
     return r < 0 ? r : *ret_word ? 0 : -ENOMEM;
 }
 
-/* Reads output to its end, or to what has room; what comes first is timed. */
+/* Reads output to its end, and keeps what has room; what comes first is timed. */
 static int read_output(int fd, struct sample *sample, size_t *len)
 {
-    char rest[256];
+    char bytes[256] = {0};
     for (;;) {
-        size_t room = sizeof(sample->output) - 1 - *len;
-        ssize_t got = read(fd, room > 0 ? sample->output + *len : rest, room > 0 ? room : 256);
+        ssize_t got = read(fd, bytes, sizeof(bytes));
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return got < 0 ? -errno : 0;
         if (sample->output_ns == 0)
             sample->output_ns = clock_monotonic_ns();
-        if (room > 0)
-            *len += (size_t)got;
+        size_t room = sizeof(sample->output) - 1 - *len;
+        size_t kept = (size_t)got < room ? (size_t)got : room;
+        memcpy(sample->output + *len, bytes, kept);
+        *len += kept;
     }
 }
 
@@ -114,6 +115,8 @@ static int run_command(const struct contender *contender, size_t *at, const stru
     for (; *at < contender->word_count && strcmp(contender->words[*at], ";") != 0 && r >= 0; ++*at)
         r = expand(contender->words[*at], filling, &argv[count++]);
     ++*at;
+    if (r >= 0 && count == 0)
+        r = -EINVAL;
     if (r < 0)
         (void)error_set_errno(err, -r, "put together the command of %s", contender->name);
     else
