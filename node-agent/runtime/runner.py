@@ -204,24 +204,8 @@ def rehearse():
 
 
 
-def prepare():
-    """(code object, namespace of `__main__`) of the program."""
-    if WAITS in sys.argv[1:]:
-        del sys.argv[1:], sys.orig_argv[-1:]
-        rehearse()
-        os.write(1, HELLO)
-    code, stdin, args, env = parse(read_channel())
-    home = os.getcwd()
-    path = home + "/main.py"
-    lay_out(path, code)
-    if stdin is not None:
-        replace_stdin(stdin)
-    extend_environment(env)
-
-    sys.argv[:] = [path, *map(os.fsdecode, args)]
-    sys.orig_argv[-1:] = sys.argv
-    sys.path.insert(0, home)
-
+def make_main(path):
+    """The namespace of a new `__main__` that is the module of that file, as `python3 path` has it."""
     main = type(sys)("__main__")
     namespace = main.__dict__
     namespace.update(GIVEN)
@@ -231,6 +215,29 @@ def prepare():
         "__main__", path
     )
     sys.modules["__main__"] = main
+    return namespace
+
+
+def prepare():
+    """(code object, namespace of `__main__`) of the program."""
+    waits = WAITS in sys.argv[1:]
+    if waits:
+        del sys.argv[1:], sys.orig_argv[-1:]
+        rehearse()
+    home = os.getcwd()
+    path = home + "/main.py"
+    sys.path.insert(0, home)
+    namespace = make_main(path)
+    if waits:
+        os.write(1, HELLO)
+
+    code, stdin, args, env = parse(read_channel())
+    lay_out(path, code)
+    if stdin is not None:
+        replace_stdin(stdin)
+    extend_environment(env)
+    sys.argv[:] = [path, *map(os.fsdecode, args)]
+    sys.orig_argv[-1:] = sys.argv
     return compile_or_hand_over(path, code), namespace
 
 
