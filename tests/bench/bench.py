@@ -62,7 +62,7 @@ def measure_rows(sizes, only):
 
 def most_per_second(row):
     floods = row.get("at_once", {}).values()
-    return max((flood["runs_per_s"] for flood in floods), default=0)
+    return max((flood["runs_per_s"] or 0 for flood in floods), default=0)
 
 
 def rounded(number, other):

@@ -174,8 +174,10 @@ def peers(directory, code):
          "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--clearenv", *INSIDE])]
     for name, (command, *limits) in oci.items():
         path = bundle(directory, name, code, *limits)
+        state = os.path.join(directory, f"{name}-state")
         found.append(Contender(name, {"runsc": "runsc (gVisor)"}.get(name, name),
-                               ["spawned", *command, "run", "--bundle", path, "{id}"],
+                               ["spawned", *command, "--root", state, "run", "--bundle", path,
+                                "{id}"],
                                slow=name != "crun"))
     limits = ["--memory", str(MEMORY_BYTES), "--cpus", "1", "--pids-limit", str(MAX_PIDS),
               "--ulimit", "nofile=1024:1024", "--ulimit", f"nproc={MAX_PIDS}:{MAX_PIDS}"]

@@ -76,7 +76,9 @@ class Node:
     def measure_floods(self, sizes, window_ms):
         for at_once in sizes:
             for contender, (flood,) in self.run("flood", at_once, window_ms).items():
-                figures = {"runs_per_s": round(flood["counted"] / flood["seconds"], 1),
+                # None where not a single run ended within the window: that says nothing.
+                per_second = round(flood["counted"] / flood["seconds"], 1) or None
+                figures = {"runs_per_s": per_second,
                            "cpu_ms_per_run": round(flood["cpu_ns"] / max(flood["runs"], 1) / 1e6, 2)}
                 if flood["warm"]:
                     figures["warm_share"] = round(flood["warm"] / flood["runs"], 3)

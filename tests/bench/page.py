@@ -97,7 +97,7 @@ def flood_table(rows):
 
 
 def flood_cell(flood):
-    if not flood:
+    if not flood or flood["runs_per_s"] is None:
         return ""
     share = f" ({flood['warm_share']:.0%})" if "warm_share" in flood else ""
     return f"{flood['runs_per_s']:.0f}{share}"

@@ -108,7 +108,8 @@ def latencies(rows):
 
 def floods(rows, at_once):
     found = [(name, row["title"], row["at_once"][at_once]["runs_per_s"], 0)
-             for name, row in rows.items() if at_once in row.get("at_once", {})]
+             for name, row in rows.items()
+             if row.get("at_once", {}).get(at_once, {}).get("runs_per_s")]
     return sorted(found, key=lambda row: -row[2])
 
 
@@ -120,7 +121,7 @@ def draw(rows):
                            point, found)
     sizes = {size for row in rows.values() for size in row.get("at_once", {})}
     size = "8" if "8" in sizes else max(sizes, key=int, default="")
-    if (found := floods(rows, size)) and any(row[2] for row in found):
+    if found := floods(rows, size):
         scale = LinearScale([row[2] for row in found])
         more, top = panel(top + GAP, f"Runs per second, {size} at once", scale, bar, found)
         parts += more

@@ -109,7 +109,8 @@ def measure(node, rounds):
         prefix = ["unshare", "--mount", "--propagation", "private", "python3",
                   os.path.join(os.path.dirname(__file__), "exit_trace.py"), trace_path]
         runs = node.run("latency", rounds, 0, code=CODE, contenders=[contender], prefix=prefix)
-        told[contender.name] = stages_of(
-            [run for run in runs[contender.name] if run["warm"] == contender.pooled],
-            node.log_path, trace_path)
+        # A run that found none waiting was a cold one.
+        own_kind = [run for run in runs[contender.name] if run["warm"] == contender.pooled]
+        if own_kind:
+            told[contender.name] = stages_of(own_kind, node.log_path, trace_path)
     return told

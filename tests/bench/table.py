@@ -24,7 +24,8 @@ def times(row, kind, edge):
 
 def floods(row, key):
     found = row.get("at_once", {})
-    return " ".join(f"{size}:{flood[key]:.0f}" for size, flood in found.items()) or "-"
+    return " ".join(f"{size}:{flood[key]:.0f}" for size, flood in found.items()
+                    if flood[key] is not None) or "-"
 
 
 def first_flood(row, key):
