@@ -147,21 +147,6 @@ int fd_write_file_durable(int dirfd, const char *name, const void *bytes, size_t
     return fsync(dir) < 0 ? -errno : 0;
 }
 
-int fd_write_attr(int dirfd, const char *name, const char *text)
-{
-    cleanup_close int fd = openat(dirfd, name, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    size_t len = strlen(text);
-    ssize_t n = 0;
-    do {
-        n = write(fd, text, len);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return -errno;
-    return (size_t)n == len ? 0 : -EIO;
-}
-
 int fd_read_attr(int dirfd, const char *name, char *ret_text, size_t size)
 {
     if (size == 0)

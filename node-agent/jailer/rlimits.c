@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The same for every run. Soft and hard, in the units of setrlimit(2). */
@@ -21,7 +22,9 @@ static const struct rlimits_setting fixed_settings[] = {
 
 static void plan_add(struct rlimits_plan *plan, int resource, const char *name, rlim_t value)
 {
-    plan->settings[plan->count++] = (struct rlimits_setting){resource, name, {value, value}};
+    struct rlimits_setting *setting = &plan->settings[plan->count++];
+    *setting = (struct rlimits_setting){.resource = resource, .value = {value, value}};
+    (void)snprintf(setting->name, sizeof(setting->name), "%s", name);
 }
 
 void rlimits_plan(struct rlimits_plan *ret_plan, uint64_t memory_bytes, uint32_t pids)

@@ -9,15 +9,18 @@
 
 #define MAX_RLIMITS 16
 
+#define RLIMITS_NAME_SIZE 20
+
 /* The one value of RLIMIT_CORE at which the kernel refuses to start a piped core handler, which
  * would run as root on the host (fs/coredump.c); no file is that small. With 0 the handler runs all
  * the same. */
 #define RLIMITS_CORE 1
 
+/* Without pointers: a process with another memory gets it too. */
 struct rlimits_plan {
     struct rlimits_setting {
         int resource;
-        const char *name;
+        char name[RLIMITS_NAME_SIZE];
         struct rlimit value;
     } settings[MAX_RLIMITS];
     size_t count;
