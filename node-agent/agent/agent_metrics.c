@@ -17,10 +17,17 @@ static const char *const stage_labels[] = {
 };
 
 enum pool_found { POOL_FOUND_WAITING, POOL_FOUND_NONE };
+enum pool_kind { POOL_FRESH, POOL_FORKED };
 
 static const char *const pool_labels[] = {
     [POOL_FOUND_WAITING] = "waiting",
     [POOL_FOUND_NONE] = "none",
+    NULL,
+};
+
+static const char *const pool_kind_labels[] = {
+    [POOL_FRESH] = "fresh",
+    [POOL_FORKED] = "forked",
     NULL,
 };
 
@@ -75,8 +82,10 @@ static void init_pools(struct agent_metrics *metrics)
                                          .label = "found",
                                          .label_values = pool_labels};
     metrics->pool_made = (struct metric){.name = "sandboxrun_agent_pool_made_total",
-                                         .help = "Sandboxes made to wait for runs",
-                                         .type = METRIC_COUNTER};
+                                         .help = "Sandboxes made to wait for runs, by how",
+                                         .type = METRIC_COUNTER,
+                                         .label = "kind",
+                                         .label_values = pool_kind_labels};
     metrics->pool_made_seconds =
         (struct metric){.name = "sandboxrun_agent_pool_made_seconds_total",
                         .help = "Time in which these were made, all together",
@@ -158,7 +167,9 @@ static void fill_pools(struct agent_metrics *metrics, const struct agent_pools *
     metric_set(&metrics->pool_size, 0, pools->size);
     follow(&metrics->pool_runs, POOL_FOUND_WAITING, (double)pools->hits);
     follow(&metrics->pool_runs, POOL_FOUND_NONE, (double)pools->misses);
-    follow(&metrics->pool_made, 0, (double)pools->made);
+    uint64_t fresh = pools->made > pools->forked ? pools->made - pools->forked : 0;
+    follow(&metrics->pool_made, POOL_FRESH, (double)fresh);
+    follow(&metrics->pool_made, POOL_FORKED, (double)pools->forked);
     follow(&metrics->pool_made_seconds, 0, (double)pools->made_us / 1e6);
 }
 

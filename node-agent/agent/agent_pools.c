@@ -15,6 +15,7 @@ void agent_pools_sum(const struct jailer_client *jailer, struct agent_pools *ret
         ret_pools->hits += pools[i].hits;
         ret_pools->misses += pools[i].misses;
         ret_pools->made += pools[i].made;
+        ret_pools->forked += pools[i].forked;
         ret_pools->made_us += pools[i].made_us;
     }
 }

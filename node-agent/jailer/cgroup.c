@@ -404,6 +404,32 @@ int cgroup_open_entrance(struct cgroup_system *system, const struct cgroup *cgro
     return 0;
 }
 
+static int give_entrance(struct cgroup_system *system, const char *name, uid_t uid, gid_t gid,
+                         struct error *err)
+{
+    char path[128];
+    attribute_path(path, name, system->backend->move_file);
+    return fchownat(system->hierarchies[0].slot_fd, path, uid, gid, AT_SYMLINK_NOFOLLOW) < 0
+               ? error_set_errno(err, errno, "give %s to a zygote", path)
+               : 0;
+}
+
+int cgroup_admit(struct cgroup_system *system, const struct cgroup *cgroup, uid_t uid,
+                 struct error *err)
+{
+    return system->backend->version == 2 ? give_entrance(system, cgroup->name, uid, (gid_t)-1, err)
+                                         : 0;
+}
+
+int cgroup_admit_group(struct cgroup_system *system, gid_t gid, struct error *err)
+{
+    if (system->backend->version != 2)
+        return 0;
+    if (fchmodat(system->hierarchies[0].slot_fd, system->backend->move_file, 0660, 0) < 0)
+        return error_set_errno(err, errno, "let a group write to %s", system->backend->move_file);
+    return give_entrance(system, ".", (uid_t)-1, gid, err);
+}
+
 int cgroup_set_cpu(struct cgroup_system *system, const struct cgroup *cgroup, uint32_t cpu_milli,
                    struct error *err)
 {

@@ -73,6 +73,13 @@ int cgroup_open_entrance(struct cgroup_system *system, const struct cgroup *cgro
                          int *ret_clone_fd, int ret_tasks_fds[static MAX_CGROUP_HIERARCHIES],
                          size_t *ret_tasks_count, struct error *err);
 
+/* Lets processes of this uid clone children into the cgroup, on v2, where the kernel asks who does
+ * it (on v1 it asks who has opened `tasks`). They need it of the cgroup's parent too, which is all
+ * of the group gid can be let by cgroup_admit_group(), once. */
+int cgroup_admit(struct cgroup_system *system, const struct cgroup *cgroup, uid_t uid,
+                 struct error *err);
+int cgroup_admit_group(struct cgroup_system *system, gid_t gid, struct error *err);
+
 /* Changes the CPU limit of a live sandbox; it may not exceed that of the slot. Waits for nothing.
  */
 int cgroup_set_cpu(struct cgroup_system *system, const struct cgroup *cgroup, uint32_t cpu_milli,

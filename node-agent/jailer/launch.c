@@ -6,6 +6,7 @@
 #include "node-agent/jailer/ceilings.h"
 #include "node-agent/jailer/child.h"
 #include "node-agent/jailer/namespaces.h"
+#include "node-agent/jailer/zygote.h"
 #include "seccomp/seccomp_policies.h"
 
 #include <fcntl.h>
@@ -135,13 +136,14 @@ static int plan_network(struct jailer *jailer, bool network, struct network_leas
 }
 
 static int plan(struct jailer *jailer, const struct proto_create *create, uid_t outer_id,
-                struct network_lease *lease, struct jail_spec *spec, struct error *err)
+                const struct zygote *zygote, struct network_lease *lease, struct jail_spec *spec,
+                struct error *err)
 {
     const struct runtime *runtime = runtimes_find(&jailer->runtimes, create->runtime);
     const struct ceiling *ceiling = ceilings_of(create->profile);
     if (!runtime || !ceiling || create->profile >= ARRAY_SIZE(profiles))
         return error_set(err, EINVAL, "there is no such runtime or profile");
-    spec->fds[JAIL_FD_MOUNT_NS] = runtime->mount_ns_fd;
+    spec->fds[JAIL_FD_MOUNT_NS] = zygote ? zygote->family.mount_ns_fd : runtime->mount_ns_fd;
     spec->fds[JAIL_FD_PROC] = jailer->proc_fd;
     spec->outer_id = outer_id;
     spec->last_capability = jailer->last_capability;
@@ -150,11 +152,15 @@ static int plan(struct jailer *jailer, const struct proto_create *create, uid_t 
     landlock_plan(&spec->landlock, jailer->landlock_abi, profiles[create->profile].network);
     spec->payload_policy = profiles[create->profile].policy;
     spec->reaper_policy = &seccomp_policy_reaper;
+    /* The network namespaces made ahead are the host's, which what is forked has no right to. */
+    if (zygote)
+        return 0;
     return plan_network(jailer, profiles[create->profile].network, lease, spec, err);
 }
 
-static int start(struct jailer *jailer, const struct cgroup *cgroup, struct jail_spec *spec,
-                 struct launch *launch, enum jail_lock *lock, struct error *err)
+static int start(struct jailer *jailer, const struct cgroup *cgroup, struct zygote *zygote,
+                 struct jail_spec *spec, struct launch *launch, enum jail_lock *lock,
+                 struct error *err)
 {
     cleanup_close int clone_fd = -1;
     *lock = JAIL_LOCK_CGROUP;
@@ -163,32 +169,33 @@ static int start(struct jailer *jailer, const struct cgroup *cgroup, struct jail
     if (r < 0)
         return r;
     *lock = JAIL_LOCK_NAMESPACES;
-    launch->pid = namespaces_clone(clone_fd, &launch->pidfd);
-    if (launch->pid == 0)
+    if (zygote)
+        return zygote_ask(zygote, cgroup, spec, clone_fd, err);
+    pid_t pid = namespaces_clone(clone_fd, &launch->pidfd);
+    if (pid == 0)
         child_run(spec);
-    if (launch->pid < 0)
-        return error_set_errno(err, -launch->pid, "clone process 1 into a new pid namespace");
-    return 0;
+    return pid < 0 ? error_set_errno(err, -pid, "clone process 1 into a new pid namespace") : 0;
 }
 
 int launch_jail(struct jailer *jailer, const struct proto_create *create, uid_t outer_id,
-                const struct cgroup *cgroup, struct network_lease *lease, bool waits,
-                struct launch *ret_launch, enum jail_lock *ret_lock, struct error *err)
+                const struct cgroup *cgroup, struct network_lease *lease,
+                const struct launch_kind *kind, struct launch *ret_launch, enum jail_lock *ret_lock,
+                struct error *err)
 {
     struct launch launch = LAUNCH_INIT;
-    struct jail_spec spec = {.shows_places = waits};
-    payload_plan(&spec.payload, waits);
+    struct jail_spec spec = {.shows_places = kind->waits};
+    payload_plan(&spec.payload, kind->waits);
     for (size_t i = 0; i < JAIL_FD_COUNT; i++)
         spec.fds[i] = -1;
 
     *ret_lock = JAIL_LOCK_DESCRIPTORS;
-    int r = plan(jailer, create, outer_id, lease, &spec, err);
+    int r = plan(jailer, create, outer_id, kind->zygote, lease, &spec, err);
     if (r >= 0)
         r = make_pipes(&launch, &spec, err);
     if (r >= 0)
         r = give_pipes(&spec, err);
     if (r >= 0)
-        r = start(jailer, cgroup, &spec, &launch, ret_lock, err);
+        r = start(jailer, cgroup, kind->zygote, &spec, &launch, ret_lock, err);
     close_childs(&spec);
     if (r < 0) {
         launch_close(&launch);

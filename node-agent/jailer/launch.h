@@ -8,11 +8,11 @@
 #include <sys/types.h>
 
 struct seccomp_policy;
+struct zygote;
 
 /* What a new jail consists of in the jailer's eyes; all descriptors are the caller's. */
 struct launch {
-    pid_t pid;
-    int pidfd;
+    int pidfd; /* of process 1; -1: it is to be forked, and comes with REPORT_BORN */
     int status_fd;
     int exit_fd;
     int lifeline_fd;
@@ -22,19 +22,25 @@ struct launch {
 };
 
 #define LAUNCH_INIT                                                                                \
-    ((struct launch){.pid = 0,                                                                     \
-                     .pidfd = -1,                                                                  \
+    ((struct launch){.pidfd = -1,                                                                  \
                      .status_fd = -1,                                                              \
                      .exit_fd = -1,                                                                \
                      .lifeline_fd = -1,                                                            \
                      .backstop_fd = -1,                                                            \
                      .agent_fds = {-1, -1, -1, -1}})
 
-/* Makes the pipes, plans the jail and clones process 1 into cgroup; lease is NULL without
- * network. waits: for a run that isn't there yet, whose limits may be tighter. -errno with the lock
- * that could not be set in *ret_lock; nothing is left then. */
+/* How its program starts. */
+struct launch_kind {
+    bool waits;            /* for a run that isn't there yet, whose limits may be tighter */
+    struct zygote *zygote; /* as a fork of this one; NULL: it is executed */
+};
+
+/* Makes the pipes, plans the jail and clones process 1 into cgroup, or asks the zygote for it;
+ * lease is NULL without network. -errno with the lock that could not be set in *ret_lock; nothing
+ * is left then. */
 int launch_jail(struct jailer *jailer, const struct proto_create *create, uid_t outer_id,
-                const struct cgroup *cgroup, struct network_lease *lease, bool waits,
-                struct launch *ret_launch, enum jail_lock *ret_lock, struct error *err);
+                const struct cgroup *cgroup, struct network_lease *lease,
+                const struct launch_kind *kind, struct launch *ret_launch, enum jail_lock *ret_lock,
+                struct error *err);
 
 void launch_close(struct launch *launch);

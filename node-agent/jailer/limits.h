@@ -13,7 +13,7 @@
 /* Descriptors that one sandbox takes at its peak, and those that the jailer itself needs: the
  * limit on open files bounds the number of sandboxes too. */
 #define MAX_SANDBOX_FDS 22u
-#define RESERVED_FDS    256u
+#define RESERVED_FDS    384u
 
 /* Jailers that share a cgroup parent on one machine. Each has its part of the uid range; those
  * below their own cgroup, as in a Pod, can't see those at the root of the hierarchy, and draw from
@@ -31,9 +31,9 @@
 /* Events taken from the kernel in one turn. */
 #define MAX_EVENTS_PER_TURN 64
 
-/* Timers: one for each sandbox, one for the shutdown, one for the network, one for each pool, two
+/* Timers: one for each sandbox, one for the shutdown, one for the network, three for each pool, two
  * for all of these. */
-#define MAX_DEADLINES (MAX_SANDBOXES + 4u + PROTO_MAX_RUNTIMES)
+#define MAX_DEADLINES (MAX_SANDBOXES + 4u + 3u * PROTO_MAX_RUNTIMES)
 
 /* A cgroup that is not empty yet is tried again after 1 ms, 2 ms, ... up to this, until it is
  * gone; only then the run is reported. Once it took longer than the second, that is logged. */
@@ -69,6 +69,26 @@
 /* After one that could not be made; doubled for each further one in a row, up to the second. */
 #define POOL_RETRY_MS     1000u
 #define MAX_POOL_RETRY_MS 60000u
+
+/* Of zygotes: as many sandboxes are forked from one unless told otherwise, and for so long, before
+ * it is replaced. How long one has to start, and how soon one is tried again that isn't gone yet.
+ */
+#define DEFAULT_ZYGOTE_FORKS   10000u
+#define DEFAULT_ZYGOTE_MODULES ""
+#define ZYGOTE_AGE_MS          3600000u
+#define ZYGOTE_START_WITHIN_MS 20000u
+#define ZYGOTE_AGAIN_MS        20u
+#define ZYGOTE_STRAYS_AGAIN_MS 1000u
+#define ZYGOTE_CGROUP_TRIES    1000
+
+/* What a zygote may use: itself, and for each child what the kernel keeps of it in the cgroup that
+ * it was born in. And its processes: itself, and those that aren't in their own cgroup yet. */
+#define ZYGOTE_MEMORY_BYTES       (128ull << 20)
+#define ZYGOTE_CHILD_MEMORY_BYTES (256ull << 10)
+#define MAX_ZYGOTE_PIDS           32u
+
+/* The names of the modules that a zygote imports, all together. */
+#define MAX_ZYGOTE_MODULES 4096u
 
 /* How soon the agent is told that a pool has changed. */
 #define POOL_TELL_MS 100u

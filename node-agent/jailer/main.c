@@ -139,6 +139,7 @@ struct program {
     struct server server;
     struct prefetch prefetch;
     struct event_source signals;
+    struct zygote_options zygotes;
     struct checks checks; /* none at the start of a single run, unless that fails */
     int lock_fd;          /* of the node's spool; -1: none */
     bool failed;          /* what was asked for was done, and its answer is no */
@@ -206,6 +207,42 @@ static void on_pools_changed(void *arg)
     server_say_pools(&program->server);
 }
 
+/* Of each zygote the uid, and the gid of all. */
+static uint32_t zygote_ids(const struct program *program)
+{
+    return program->options.forks ? (uint32_t)program->jailer.runtimes.count + 1 : 0;
+}
+
+/* Their memory and ids are the node's too: one that is too small for them does without. */
+static void plan_zygotes(struct program *program)
+{
+    struct jailer *jailer = &program->jailer;
+    struct options *options = &program->options;
+    uint64_t children = options->max_runs + options->pool_max * jailer->runtimes.count;
+    uint64_t each = ZYGOTE_MEMORY_BYTES + children * ZYGOTE_CHILD_MEMORY_BYTES;
+    uint64_t all = jailer->runtimes.count * each;
+    bool fits = all <= jailer->memory_capacity_bytes / MAX_POOL_SHARE &&
+                options->uid_count / MAX_UID_PARTS > options->max_runs + zygote_ids(program);
+    if (options->pool_max == 0)
+        options->forks = false;
+    if (!options->forks)
+        return;
+    if (!fits) {
+        log_event(LOG_LEVEL_WARN, "sandboxes can't be forked here, all start afresh",
+                  LOG_TEXT("error", "the node has too little memory or too few uids for zygotes"),
+                  LOG_NUMBER("zygote_bytes", (long long)all),
+                  LOG_NUMBER("memory_bytes", (long long)jailer->memory_capacity_bytes),
+                  LOG_NUMBER("max_runs", options->max_runs),
+                  LOG_NUMBER("uid_count", options->uid_count));
+        options->forks = false;
+        return;
+    }
+    jailer->memory_capacity_bytes -= all;
+    program->zygotes = (struct zygote_options){.modules = options->zygote_modules,
+                                               .max_forks = options->zygote_forks,
+                                               .memory_bytes = each};
+}
+
 /* What waits takes its places, uids and memory from the node: a small one has fewer. */
 static void plan_pools(struct program *program)
 {
@@ -213,7 +250,7 @@ static void plan_pools(struct program *program)
     const struct options *options = &program->options;
     uint64_t runtimes = jailer->runtimes.count > 0 ? jailer->runtimes.count : 1;
     uint64_t room = jailer->memory_capacity_bytes / MAX_POOL_SHARE / POOL_MEMORY_BYTES / runtimes;
-    uint64_t uids = options->uid_count / MAX_UID_PARTS;
+    uint64_t uids = options->uid_count / MAX_UID_PARTS - zygote_ids(program);
     uint64_t most = uids < MAX_SANDBOXES ? uids : MAX_SANDBOXES;
     uint64_t places = most > options->max_runs ? (most - options->max_runs) / runtimes : 0;
     uint64_t max = options->pool_max;
@@ -228,6 +265,19 @@ static void plan_pools(struct program *program)
     uint32_t min = options->pool_min < max ? options->pool_min : (uint32_t)max;
     pools_init(&jailer->pools, jailer, min, (uint32_t)max, on_pools_changed, program);
     jailer->memory_capacity_bytes -= pools_max(&jailer->pools) * POOL_MEMORY_BYTES;
+}
+
+static int prepare_zygotes(struct program *program, struct error *err)
+{
+    struct jailer *jailer = &program->jailer;
+    if (!program->options.forks)
+        return 0;
+    if (idmap_take(&jailer->idmap, &program->zygotes.gid) < 0)
+        return error_set(err, ENOSPC, "there is no gid left for zygotes");
+    int r = cgroup_admit_group(jailer->cgroups, program->zygotes.gid, err);
+    if (r >= 0)
+        pools_prepare_zygotes(&jailer->pools, &program->zygotes);
+    return r;
 }
 
 static int open_cgroups(struct program *program, struct error *err)
@@ -248,10 +298,11 @@ static int open_cgroups(struct program *program, struct error *err)
             ? options->memory_capacity_bytes
             : host_memory_bytes(cgroup_system_memory_limit(jailer->cgroups));
     jailer->max_runs = options->max_runs;
+    plan_zygotes(program);
     plan_pools(program);
     return idmap_init(&jailer->idmap, options->uid_base, options->uid_count,
                       cgroup_system_uid_part(jailer->cgroups), MAX_UID_PARTS,
-                      options->max_runs + pools_max(&jailer->pools), err);
+                      options->max_runs + pools_max(&jailer->pools) + zygote_ids(program), err);
 }
 
 /* What can be told without trying; -errno with what there is no ToolCall for. */
@@ -348,6 +399,8 @@ static int prepare(struct program *program, struct error *err)
         r = host_raise_nofile(options->max_runs + pools_max(&jailer->pools), err);
     if (r >= 0)
         r = caps_restrict(jailer->last_capability, at_root, err);
+    if (r >= 0)
+        r = prepare_zygotes(program, err);
     if (r >= 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         r = error_set_errno(err, errno, "clear the dumpable bit");
     return r;
@@ -454,6 +507,7 @@ static void close_all(struct program *program)
     if (program->server.listen_fd >= 0)
         (void)unlink(program->options.socket_path);
     server_done(&program->server);
+    pools_done(&jailer->pools);
     netns_pool_done(&jailer->netns);
     network_done(&jailer->network);
     cgroup_system_close(jailer->cgroups);

@@ -26,6 +26,12 @@ const char options_help[] =
     "  --pool-min N, --pool-max N     sandboxes that wait for runs of Snippet, for each runtime: the\n"
     "                                 fewest, and the most, to which runs that find none make it\n"
     "                                 grow (0, and as the fewest; 64Mi of memory are kept for each)\n"
+    "  --pool-mode fork|fresh         what they start as: forks of an interpreter that has started, or\n"
+    "                                 interpreters of their own (fresh)\n"
+    "  --zygote-modules NAME,...      what the one that is forked imports, where the runtime has it\n"
+    "                                 (" DEFAULT_ZYGOTE_MODULES ")\n"
+    "  --zygote-forks N               forks of one before it is replaced (10000), which it is every\n"
+    "                                 hour too\n"
     "  --memory-capacity QUANTITY     memory for all sandboxes: bytes, or with Ki, Mi, Gi\n"
     "                                 (what the machine or the own cgroup has, less a reserve)\n"
     "  --cpu-capacity QUANTITY        CPUs for all sandboxes: 2, or 1500m (all)\n"
@@ -123,6 +129,8 @@ enum option_kind {
     OPTION_PREFIX,
     OPTION_LEVEL,
     OPTION_FORMAT,
+    OPTION_POOL_MODE,
+    OPTION_MODULES,
 };
 
 struct option_rule {
@@ -150,6 +158,9 @@ static const struct option_rule rules[] = {
     {"max-runs", OPTION_U32, FIELD(max_runs), 1, MAX_SANDBOXES},
     {"pool-min", OPTION_U32, FIELD(pool_min), 0, MAX_SANDBOXES},
     {"pool-max", OPTION_U32, FIELD(pool_max), 0, MAX_SANDBOXES},
+    {"pool-mode", OPTION_POOL_MODE, FIELD(forks), 0, 0},
+    {"zygote-modules", OPTION_MODULES, FIELD(zygote_modules), 0, 0},
+    {"zygote-forks", OPTION_U32, FIELD(zygote_forks), 1, UINT32_MAX},
     {"memory-capacity", OPTION_BYTES, FIELD(memory_capacity_bytes), 0, 0},
     {"cpu-capacity", OPTION_CPU, FIELD(cpu_capacity_milli), 0, 0},
     {"resolver-socket", OPTION_STRING, FIELD(resolver_socket), 0, 0},
@@ -200,6 +211,23 @@ static int store_format(const char *value, enum log_format *ret_format)
     return 0;
 }
 
+static int store_pool_mode(const char *value, bool *ret_forks)
+{
+    *ret_forks = strcmp(value, "fork") == 0;
+    return *ret_forks || strcmp(value, "fresh") == 0 ? 0 : -EINVAL;
+}
+
+/* Names as Python's import statement has them, between commas; none at all, too. */
+static int store_modules(const char *value, const char **ret_modules)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,";
+    if (strlen(value) >= MAX_ZYGOTE_MODULES || value[strspn(value, allowed)] != '\0')
+        return -EINVAL;
+    *ret_modules = value;
+    return 0;
+}
+
 static int store_prefix(const struct option_rule *rule, const char *value, struct options *options,
                         struct error *err)
 {
@@ -237,6 +265,10 @@ static int store(const struct option_rule *rule, const char *value, struct optio
         r = log_level_parse(value, &options->log_level);
     } else if (rule->kind == OPTION_FORMAT) {
         r = store_format(value, &options->log_format);
+    } else if (rule->kind == OPTION_POOL_MODE) {
+        r = store_pool_mode(value, &options->forks);
+    } else if (rule->kind == OPTION_MODULES) {
+        r = store_modules(value, &options->zygote_modules);
     } else {
         r = store_number(rule, value, options);
     }
@@ -282,6 +314,8 @@ static void set_defaults(struct options *ret_options)
         .uid_count = 65536,
         .max_runs = DEFAULT_SANDBOXES,
         .pool_max = NOT_GIVEN,
+        .zygote_modules = DEFAULT_ZYGOTE_MODULES,
+        .zygote_forks = DEFAULT_ZYGOTE_FORKS,
         .slots = NOT_GIVEN,
         .log_level = LOG_LEVEL_INFO,
         .log_format = LOG_FORMAT_JSON,

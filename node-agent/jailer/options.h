@@ -22,6 +22,9 @@ struct options {
     uint32_t uid_base, uid_count;
     uint32_t max_runs;
     uint32_t pool_min, pool_max;
+    bool forks;                 /* --pool-mode fork */
+    const char *zygote_modules; /* to import, between commas */
+    uint32_t zygote_forks;
     uint64_t memory_capacity_bytes; /* 0: found out */
     uint64_t cpu_capacity_milli;    /* 0: found out */
     uint32_t slots;                 /* network slots that are made ahead */

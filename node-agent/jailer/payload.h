@@ -13,6 +13,9 @@
 #define PAYLOAD_WAITS "waits"
 #define PAYLOAD_HELLO '\n'
 
+/* One that finds a socket in place of the request loads this and becomes a zygote. */
+#define PAYLOAD_ZYGOTE_MODULE "/tmp/sandboxrun_zygote.so"
+
 /* Descriptor of the request inside; 0 is /dev/null, 1 and 2 are the streams. */
 #define PAYLOAD_REQUEST_FD 3
 

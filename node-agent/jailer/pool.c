@@ -46,6 +46,17 @@ static void on_tell(void *arg)
     pools->changed(pools->arg);
 }
 
+/* A zygote that doesn't take the request is none; what it has to say stands in the log already. */
+static int make_by_any(struct pool *pool, const struct proto_create *create, struct error *err)
+{
+    if (zygote_is_ready(&pool->zygote)) {
+        if (sandbox_create_ahead(pool, &pool->zygote, create, err) >= 0)
+            return 0;
+        zygote_fail(&pool->zygote, err->text);
+    }
+    return sandbox_create_ahead(pool, NULL, create, err);
+}
+
 static int make_one(struct pool *pool, struct error *err)
 {
     const struct ceiling *ceiling = ceilings_of(POOL_PROFILE);
@@ -58,7 +69,7 @@ static int make_one(struct pool *pool, struct error *err)
     int r = random_uuid(create.id);
     if (r < 0)
         return error_set_errno(err, -r, "random sandbox id");
-    r = sandbox_create_ahead(pool, &create, err);
+    r = make_by_any(pool, &create, err);
     if (r < 0)
         return r;
     pool->making++;
@@ -83,6 +94,9 @@ static void on_refill(void *arg)
     struct sandbox *sandbox = pool->oldest;
     for (; wanted < 0 && sandbox; wanted++, sandbox = sandbox->pool_next)
         sandbox_end(sandbox, PROTO_END_KILLED);
+    /* Which is sooner there than a fresh one, and says so when it is or can't be. */
+    if (zygote_is_coming(&pool->zygote))
+        return;
     for (; wanted > 0; wanted--) {
         struct error err;
         if (make_one(pool, &err) < 0) {
@@ -111,11 +125,29 @@ void pools_init(struct pools *pools, struct jailer *jailer, uint32_t min, uint32
     *pools = (struct pools){.jailer = jailer, .changed = changed, .arg = arg, .stopped = true};
     for (size_t i = 0; max > 0 && i < jailer->runtimes.count; i++) {
         struct pool *pool = &pools->entries[pools->count++];
+        zygote_init(&pool->zygote);
         pool->jailer = jailer;
         pool->runtime = jailer->runtimes.entries[i].name;
         pool->size = (struct pool_size){.min = min, .max = max, .target = min};
         pool->totals.profile = POOL_PROFILE;
         (void)snprintf(pool->totals.runtime, sizeof(pool->totals.runtime), "%s", pool->runtime);
+    }
+}
+
+static void on_zygote_changed(void *arg)
+{
+    refill_within(arg, 0);
+}
+
+void pools_prepare_zygotes(struct pools *pools, const struct zygote_options *options)
+{
+    struct error err;
+    for (uint32_t i = 0; i < pools->count; i++) {
+        struct pool *pool = &pools->entries[i];
+        if (zygote_prepare(&pool->zygote, pools->jailer, i, options, on_zygote_changed, pool,
+                           &err) < 0)
+            log_event(LOG_LEVEL_WARN, "sandboxes can't be forked here, all start afresh",
+                      LOG_TEXT("runtime", pool->runtime), LOG_TEXT("error", err.text));
     }
 }
 
@@ -129,8 +161,10 @@ void pools_start(struct pools *pools)
     if (pools->count == 0)
         return;
     pools->stopped = false;
-    for (uint32_t i = 0; i < pools->count; i++)
+    for (uint32_t i = 0; i < pools->count; i++) {
+        zygote_start(&pools->entries[i].zygote);
         refill_within(&pools->entries[i], 0);
+    }
     on_period(pools);
 }
 
@@ -142,8 +176,16 @@ void pools_stop(struct pools *pools)
         return;
     deadline_disarm(&pools->jailer->deadlines, &pools->period);
     deadline_disarm(&pools->jailer->deadlines, &pools->tell);
-    for (uint32_t i = 0; i < pools->count; i++)
+    for (uint32_t i = 0; i < pools->count; i++) {
         deadline_disarm(&pools->jailer->deadlines, &pools->entries[i].refill);
+        zygote_stop(&pools->entries[i].zygote);
+    }
+}
+
+void pools_done(struct pools *pools)
+{
+    for (uint32_t i = 0; i < pools->count; i++)
+        zygote_done(&pools->entries[i].zygote);
 }
 
 static struct pool *find(struct pools *pools, const struct proto_create *create)
@@ -217,6 +259,10 @@ void pool_on_warm(struct pool *pool, struct sandbox *sandbox)
     pool->making--;
     pool->waiting++;
     pool->failures = 0;
+    if (sandbox->forked) {
+        zygote_succeeded(&pool->zygote);
+        pool->totals.forked++;
+    }
     pool->totals.made++;
     pool->totals.made_us += (clock_boottime_ns() - sandbox->created_ns) / 1000;
     tell_soon(&pool->jailer->pools);
@@ -234,7 +280,10 @@ void pool_on_gone(struct pool *pool, struct sandbox *sandbox)
     if (pool->jailer->pools.stopped)
         return;
     tell_soon(&pool->jailer->pools);
-    if (was_warm)
+    if (sandbox->forked && !was_warm)
+        zygote_fail(&pool->zygote, sandbox->refused ? sandbox->refusal.text
+                                                    : "what it forked ended before it was ready");
+    if (was_warm || sandbox->forked)
         refill_within(pool, 0);
     else
         fail(pool, sandbox->refused ? sandbox->refusal.text : "it ended before it was ready");

@@ -4,6 +4,7 @@
 #include "common/error.h"
 #include "node-agent/jailer/deadline.h"
 #include "node-agent/jailer/pool_plan.h"
+#include "node-agent/jailer/zygote.h"
 #include "node-agent/proto/proto_messages.h"
 
 #include <stdbool.h>
@@ -16,6 +17,10 @@
  * A pool is filled up again when something has happened: a run that took one has ended, or has not
  * after a moment; one is ready; one has died. What is made has next to no share of the CPU
  * where a run wants it. Nothing is looked at by the clock but age and demand.
+ *
+ * There are two ways to make one: by an interpreter that starts afresh, or as a fork of one that
+ * has (zygote.h). The second is the cheaper one. Where it is wanted and not to be had, the first
+ * serves.
  *
  * Those that wait are no part of the node's places and memory for runs: the share of the pools is
  * set aside at start (POOL_MEMORY_BYTES for each), and becomes the run's own only when it is taken.
@@ -31,6 +36,7 @@ struct pool {
     uint32_t waiting, making;
     uint32_t failures; /* in a row */
     struct deadline refill;
+    struct zygote zygote;     /* ZYGOTE_NONE: all start afresh */
     struct proto_pool totals; /* what is counted of it; the rest stands above */
 };
 
@@ -54,11 +60,18 @@ void pools_init(struct pools *pools, struct jailer *jailer, uint32_t min, uint32
 /* How many there can be in all. */
 uint32_t pools_max(const struct pools *pools);
 
+/* What each pool is to fork its sandboxes from, once the ids are known; where that can't be, it
+ * says so in the log and does without. options stays the caller's. Only before the loop runs. */
+void pools_prepare_zygotes(struct pools *pools, const struct zygote_options *options);
+
 /* Begins to fill them; from here on they keep themselves full. */
 void pools_start(struct pools *pools);
 
 /* Makes nothing any more. What there is must be ended by the caller. */
 void pools_stop(struct pools *pools);
+
+/* After pools_stop(): waits for the zygotes to be gone. */
+void pools_done(struct pools *pools);
 
 /* One that waits, for a run that asks for this; it belongs to no pool from here on. NULL: there is
  * none, and the run needs one of its own. */

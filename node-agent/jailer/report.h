@@ -11,11 +11,13 @@
  * What a jail in the making says to the jailer, as fixed-size records over a socket and a pipe.
  * Only our own code ever holds these ends: nothing of it comes from the program that runs inside.
  *
- * Status socket: of a jail that is to wait for its run, a REPORT_PLACE with a descriptor for each
- * of its private file systems; one REPORT_LISTENER with a descriptor (the program's filter is on,
- * and this is its listener), one REPORT_SEALED (process 1 stands behind all its locks), or at most
- * one REPORT_FAILED in place of what is missing; then its end, when process 1 has closed it and the
- * program has been executed. Exit pipe: one REPORT_EXITED with the main process's wait status.
+ * Status socket: of a jail that is forked, one REPORT_BORN with the pidfd of process 1, which the
+ * jailer has not cloned itself; of a jail that is to wait for its run, a REPORT_PLACE with a
+ * descriptor for each of its private file systems; one REPORT_LISTENER with a descriptor (the
+ * program's filter is on, and this is its listener), one REPORT_SEALED (process 1 stands behind all
+ * its locks), or at most one REPORT_FAILED in place of what is missing; then its end, when process
+ * 1 has closed it and the program has been executed. Exit pipe: one REPORT_EXITED with the main
+ * process's wait status.
  *
  * Kinds have values that stray bytes don't.
  */
@@ -25,6 +27,7 @@ enum report_kind {
     REPORT_EXITED = 0x5b520003,
     REPORT_LISTENER = 0x5b520004,
     REPORT_PLACE = 0x5b520005,
+    REPORT_BORN = 0x5b520006,
 };
 
 /* The locks in the order in which they are set. */

@@ -9,6 +9,7 @@
 #include "node-agent/jailer/limits.h"
 #include "node-agent/jailer/pass_fd.h"
 #include "node-agent/jailer/pool.h"
+#include "node-agent/jailer/zygote.h"
 
 #include <signal.h>
 #include <string.h>
@@ -38,12 +39,16 @@ static void hasten_end(const struct sandbox *sandbox)
         (void)cgroup_set_cpu(sandbox->jailer->cgroups, &sandbox->cgroup, cpu_milli, NULL);
 }
 
-static void kill_now(const struct sandbox *sandbox)
+void sandbox_kill(struct sandbox *sandbox)
 {
     /* Process 1 takes everything in its pid namespace along. */
-    if (sandbox->pid > 0) {
+    if (sandbox->alive) {
         (void)pidfd_send_signal(sandbox->pidfd.fd, SIGKILL, NULL, 0);
         hasten_end(sandbox);
+    } else if (sandbox->zygote) {
+        zygote_fail(sandbox->zygote, sandbox->refused
+                                         ? sandbox->refusal.text
+                                         : "what was to be forked ended before it was");
     }
 }
 
@@ -71,7 +76,7 @@ void sandbox_end(struct sandbox *sandbox, enum proto_end end)
     if (sandbox->state == SANDBOX_WAITING)
         end_unmade(sandbox);
     else
-        kill_now(sandbox);
+        sandbox_kill(sandbox);
 }
 
 void sandbox_refuse(struct sandbox *sandbox, const char *lock, const struct error *err)
@@ -83,7 +88,7 @@ void sandbox_refuse(struct sandbox *sandbox, const char *lock, const struct erro
     if (sandbox->state == SANDBOX_WAITING)
         end_unmade(sandbox);
     else
-        kill_now(sandbox);
+        sandbox_kill(sandbox);
 }
 
 /* The program has ended by itself, and process 1 waits for the deaths of all others. */
@@ -171,6 +176,10 @@ static void take_status_report(struct sandbox *sandbox, const struct report *rep
         sandbox_take_place(sandbox, report->place, fd);
         return;
     }
+    if (report->kind == REPORT_BORN) {
+        sandbox_take_birth(sandbox, fd);
+        return;
+    }
     (void)fd_close(fd);
     if (report->kind == REPORT_SEALED) {
         sandbox->sealed = true;
@@ -198,6 +207,10 @@ static void on_status(uint32_t events, void *arg)
     /* The end of the socket. Both writers are gone: into the program and behind the reaper's
      * filter, or into death, which the pidfd tells. */
     (void)fd_close(events_remove(&sandbox->jailer->events, &sandbox->status));
+    if (sandbox->zygote) {
+        sandbox_miss_birth(sandbox);
+        return;
+    }
     if (sandbox->state != SANDBOX_CREATING || !sandbox->sealed || sandbox->refused ||
         sandbox->facts.decided != 0)
         return;
@@ -309,11 +322,10 @@ static void on_pidfd(uint32_t events, void *arg)
 {
     (void)events;
     struct sandbox *sandbox = arg;
-    struct jailer *jailer = sandbox->jailer;
     siginfo_t info = {0};
     if (waitid(P_PIDFD, (id_t)sandbox->pidfd.fd, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0)
         return;
-    sandbox->pid = 0;
+    sandbox->alive = false;
     sandbox->ended_ns = clock_boottime_ns();
     /* What was said before the death counts first. */
     if (sandbox->status.fd >= 0)
@@ -323,7 +335,12 @@ static void on_pidfd(uint32_t events, void *arg)
         sandbox->state == SANDBOX_RUNNING && sandbox->ended_ns >= deadline_ns(sandbox);
     if (sandbox->state <= SANDBOX_WARMING && sandbox->facts.decided == 0)
         refuse_dead(sandbox, &info);
+    sandbox_bury(sandbox);
+}
 
+void sandbox_bury(struct sandbox *sandbox)
+{
+    struct jailer *jailer = sandbox->jailer;
     sandbox->state = SANDBOX_SWEEPING;
     (void)fd_close(events_remove(&jailer->events, &sandbox->pidfd));
     (void)fd_close(events_remove(&jailer->events, &sandbox->status));
@@ -352,14 +369,24 @@ int sandbox_watch_exit(struct sandbox *sandbox, int exit_fd, struct error *err)
     return r < 0 ? error_set_errno(err, -r, "watch the end of the program") : 0;
 }
 
+int sandbox_watch_process(struct sandbox *sandbox, int pidfd, struct error *err)
+{
+    int r =
+        events_add(&sandbox->jailer->events, &sandbox->pidfd, pidfd, EPOLLIN, on_pidfd, sandbox);
+    if (r < 0)
+        return error_set_errno(err, -r, "watch process 1");
+    sandbox->alive = true;
+    return 0;
+}
+
 static int watch(struct sandbox *sandbox, struct launch *launch, struct error *err)
 {
     struct events *events = &sandbox->jailer->events;
-    int r = events_add(events, &sandbox->pidfd, launch->pidfd, EPOLLIN, on_pidfd, sandbox);
-    if (r >= 0) {
-        launch->pidfd = -1;
-        r = events_add(events, &sandbox->status, launch->status_fd, EPOLLIN, on_status, sandbox);
-    }
+    int r = launch->pidfd < 0 ? 0 : sandbox_watch_process(sandbox, launch->pidfd, err);
+    if (r < 0)
+        return r;
+    launch->pidfd = -1;
+    r = events_add(events, &sandbox->status, launch->status_fd, EPOLLIN, on_status, sandbox);
     if (r >= 0) {
         launch->status_fd = -1;
         if (sandbox->cgroup.oom_fd >= 0)
@@ -373,22 +400,27 @@ static int watch(struct sandbox *sandbox, struct launch *launch, struct error *e
 /* A jail that can't be watched must not live: this is the one place that waits for a death. */
 static void abort_launch(struct sandbox *sandbox, struct launch *launch)
 {
-    int pidfd = launch->pidfd;
-    if (pidfd < 0)
-        pidfd = events_remove(&sandbox->jailer->events, &sandbox->pidfd);
+    struct events *events = &sandbox->jailer->events;
+    if (launch->pidfd < 0)
+        launch->pidfd = events_remove(events, &sandbox->pidfd);
     if (launch->status_fd < 0)
-        launch->status_fd = events_remove(&sandbox->jailer->events, &sandbox->status);
-    launch->pidfd = pidfd;
-    (void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+        launch->status_fd = events_remove(events, &sandbox->status);
     siginfo_t info;
-    while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR)
-        continue;
+    if (launch->pidfd >= 0) {
+        (void)pidfd_send_signal(launch->pidfd, SIGKILL, NULL, 0);
+        while (waitid(P_PIDFD, (id_t)launch->pidfd, &info, WEXITED) < 0 && errno == EINTR)
+            continue;
+    }
+    sandbox->alive = false;
     launch_close(launch);
+    if (sandbox->zygote) {
+        zygote_answered(sandbox->zygote);
+        zygote_lost(sandbox->zygote);
+    }
 }
 
 static void adopt(struct sandbox *sandbox, struct launch *launch)
 {
-    sandbox->pid = launch->pid;
     sandbox->policy = launch->policy;
     sandbox->exit_fd = TAKE_FD(launch->exit_fd);
     sandbox->lifeline_fd = TAKE_FD(launch->lifeline_fd);
@@ -416,11 +448,12 @@ int sandbox_make(struct sandbox *sandbox, const struct proto_create *create, con
 
     struct launch launch = LAUNCH_INIT;
     enum jail_lock failed = JAIL_LOCK_DESCRIPTORS;
+    const struct launch_kind kind = {.waits = sandbox->pool != NULL, .zygote = sandbox->zygote};
     if (sandbox->pool)
         r = cgroup_set_idle(jailer->cgroups, &sandbox->cgroup, true, err);
     if (r >= 0)
-        r = launch_jail(jailer, create, sandbox->outer_id, &sandbox->cgroup, sandbox->lease,
-                        sandbox->pool != NULL, &launch, &failed, err);
+        r = launch_jail(jailer, create, sandbox->outer_id, &sandbox->cgroup, sandbox->lease, &kind,
+                        &launch, &failed, err);
     *lock = report_lock_name(failed);
     if (r >= 0) {
         r = watch(sandbox, &launch, err);

@@ -70,7 +70,9 @@ struct sandbox {
     bool warm;                   /* it was made ahead */
     struct sandbox *pool_next;   /* a younger one that waits too */
     struct cgroup cgroup;
-    pid_t pid; /* process 1, as the jailer sees it; 0 once reaped */
+    bool alive;            /* process 1 is there, and not reaped */
+    struct zygote *zygote; /* that process 1 is to be born of, until it is */
+    bool forked;           /* it was */
     struct event_source pidfd;
     struct event_source status;
     struct event_source oom;
@@ -106,9 +108,10 @@ int sandbox_create(struct jailer *jailer, const struct proto_create *create,
                    struct proto_refused *ret_refusal);
 
 /* Starts to make one for a run that isn't there yet, with all that the profile of create allows but
- * no more memory than it needs to wait. It tells pool when it waits (pool_on_warm) and when it is
- * gone (pool_on_gone). */
-int sandbox_create_ahead(struct pool *pool, const struct proto_create *create, struct error *err);
+ * no more memory than it needs to wait; as a fork of zygote, or afresh where that is NULL. It tells
+ * pool when it waits (pool_on_warm) and when it is gone (pool_on_gone). */
+int sandbox_create_ahead(struct pool *pool, struct zygote *zygote,
+                         const struct proto_create *create, struct error *err);
 
 /* Makes one in SANDBOX_WARM the run's that create tells: its limits are in force when PROTO_CREATED
  * is said. On failure it ends, nothing is said, and the run needs another one. */

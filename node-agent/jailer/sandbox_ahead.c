@@ -9,9 +9,11 @@
 #include "node-agent/jailer/payload.h"
 #include "node-agent/jailer/pool.h"
 #include "node-agent/jailer/sandbox_internal.h"
+#include "node-agent/jailer/zygote.h"
 
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -92,7 +94,51 @@ void sandbox_close_ahead(struct sandbox *sandbox)
         sandbox->place_fds[i] = fd_close(sandbox->place_fds[i]);
 }
 
-int sandbox_create_ahead(struct pool *pool, const struct proto_create *create, struct error *err)
+/* Whether it is a child of ours at all: its maker is not to be believed. */
+static bool is_child(int pidfd)
+{
+    siginfo_t info = {0};
+    return pidfd >= 0 && waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+void sandbox_take_birth(struct sandbox *sandbox, int pidfd)
+{
+    struct error err;
+    struct zygote *zygote = sandbox->zygote;
+    int r = zygote && is_child(pidfd)
+                ? sandbox_watch_process(sandbox, pidfd, &err)
+                : error_set(&err, EPROTO, "what was born is no child of the jailer's");
+    if (r < 0) {
+        (void)fd_close(pidfd);
+        sandbox_refuse(sandbox, report_lock_name(JAIL_LOCK_EXEC), &err);
+        return;
+    }
+    sandbox->zygote = NULL;
+    sandbox->forked = true;
+    zygote_answered(zygote);
+    /* Its end may have been decided before. */
+    if (sandbox->refused || sandbox->facts.decided != 0)
+        sandbox_kill(sandbox);
+}
+
+void sandbox_miss_birth(struct sandbox *sandbox)
+{
+    struct error err;
+    struct zygote *zygote = sandbox->zygote;
+    zygote_answered(zygote);
+    if (!sandbox->refused) {
+        zygote_lost(zygote);
+        (void)error_set(&err, ECHILD, "the zygote ended, or its child before it was heard of");
+        sandbox_refuse(sandbox, report_lock_name(JAIL_LOCK_EXEC), &err);
+    }
+    sandbox->zygote = NULL;
+    sandbox->forked = true;
+    sandbox->ended_ns = clock_boottime_ns();
+    sandbox_bury(sandbox);
+}
+
+int sandbox_create_ahead(struct pool *pool, struct zygote *zygote,
+                         const struct proto_create *create, struct error *err)
 {
     struct jailer *jailer = pool->jailer;
     const struct sandbox_listener nobody = {0};
@@ -102,6 +148,7 @@ int sandbox_create_ahead(struct pool *pool, const struct proto_create *create, s
     if (r < 0)
         return r;
     sandbox->pool = pool;
+    sandbox->zygote = zygote;
     sandbox->warm = true;
     sandbox->memory_bytes = POOL_MEMORY_BYTES;
     r = sandbox_make(sandbox, create, &lock, err);

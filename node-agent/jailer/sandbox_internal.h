@@ -49,6 +49,20 @@ void sandbox_arm_deadline(struct sandbox *sandbox, uint64_t at_ns);
 /* Where it may have less CPU than the dead get: its end is to be seen. */
 int sandbox_watch_exit(struct sandbox *sandbox, int exit_fd, struct error *err);
 
+/* Watches process 1, by its pidfd, to its death. */
+int sandbox_watch_process(struct sandbox *sandbox, int pidfd, struct error *err);
+
+/* Process 1 is dead, or was never born: goes on to SANDBOX_SWEEPING. */
+void sandbox_bury(struct sandbox *sandbox);
+
+/* Ends process 1, and with it everything inside; one that isn't born yet, when it is. */
+void sandbox_kill(struct sandbox *sandbox);
+
+/* Of one that is forked. Process 1 has been born, by this pidfd; nothing more will be heard of it,
+ * and it hasn't been. */
+void sandbox_take_birth(struct sandbox *sandbox, int pidfd);
+void sandbox_miss_birth(struct sandbox *sandbox);
+
 /* Of one made ahead. A file system that it shows; it has been executed; its end. */
 void sandbox_take_place(struct sandbox *sandbox, uint32_t place, int fd);
 void sandbox_await_hello(struct sandbox *sandbox);

@@ -124,6 +124,7 @@ static const struct wire_field pool_fields[] = {
     NUMBER(pool, hits, WIRE_U64, 0, MAX_COUNT),
     NUMBER(pool, misses, WIRE_U64, 0, MAX_COUNT),
     NUMBER(pool, made, WIRE_U64, 0, MAX_COUNT),
+    NUMBER(pool, forked, WIRE_U64, 0, MAX_COUNT),
     NUMBER(pool, made_us, WIRE_U64, 0, MAX_TIME),
 };
 

@@ -38,7 +38,7 @@
  *
  * A jailer that lacks what it requires says so by its checks, offers nothing, refuses every CREATE.
  */
-#define PROTO_VERSION         7u
+#define PROTO_VERSION         8u
 #define PROTO_MAX_MESSAGE     4096
 #define PROTO_ID_SIZE         40 /* UUID text, NUL-padded */
 #define PROTO_LOCK_SIZE       32

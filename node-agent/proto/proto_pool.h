@@ -15,5 +15,6 @@ struct proto_pool {
     uint64_t hits;    /* runs that found one */
     uint64_t misses;  /* that found none, where one could have been */
     uint64_t made;
+    uint64_t forked;  /* of these, those that are forks of an interpreter */
     uint64_t made_us; /* in which these were made, all together */
 };

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cgroups of jailers on this machine, whichever version they use."""
 
+import contextlib
 import glob
 import os
 
 from helpers import kinds
 
 ROOT = "/sys/fs/cgroup"
+# Of what sandboxes are forked from, beside theirs.
+ZYGOTES = "zygote-"
 
 
 def _bases(parent):
@@ -14,14 +17,27 @@ def _bases(parent):
     return [*glob.glob(os.path.join(ROOT, parent)), *glob.glob(os.path.join(ROOT, "*", parent))]
 
 
+def _below(parent, *pattern):
+    return sorted(path.rstrip("/") for base in _bases(parent)
+                  for path in glob.glob(os.path.join(base, *pattern, "")))
+
+
 def sandboxes_below(parent, depth=2):
     """Cgroups of live sandboxes below a jailer's parent; with depth=1 the jailers' own. Where tests
     are run for sandboxes that have waited, those that still do are left out."""
-    pattern = ["jailer-*", "*"][:depth]
-    found = [path.rstrip("/") for base in _bases(parent)
-             for path in glob.glob(os.path.join(base, *pattern, ""))]
-    return sorted(path for path in found
-                  if depth == 1 or not kinds.current.waits(os.path.basename(path)))
+    return [path for path in _below(parent, *["jailer-*", "*"][:depth])
+            if depth == 1 or not (os.path.basename(path).startswith(ZYGOTES)
+                                  or kinds.current.waits(os.path.basename(path)))]
+
+
+def zygotes_below(parent):
+    """Pids of what sandboxes are forked from below a jailer's parent."""
+    found = set()
+    for path in _below(parent, "jailer-*", ZYGOTES + "*"):
+        with contextlib.suppress(OSError), open(os.path.join(path, "cgroup.procs"),
+                                                encoding="ascii") as file:
+            found.update(map(int, file.read().split()))
+    return found
 
 
 def processes_by_sandbox(parent):

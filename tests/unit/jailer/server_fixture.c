@@ -49,8 +49,10 @@ int sandbox_adopt(struct sandbox *sandbox, const struct proto_create *create,
     return 0;
 }
 
-int sandbox_create_ahead(struct pool *pool, const struct proto_create *create, struct error *err)
+int sandbox_create_ahead(struct pool *pool, struct zygote *zygote,
+                         const struct proto_create *create, struct error *err)
 {
+    (void)zygote;
     (void)pool;
     (void)create;
     return error_set(err, ENOSYS, "no test makes one");

@@ -18,8 +18,10 @@ static bool fake_fails;
 static unsigned int fake_made, fake_ended;
 static struct sandbox fake_sandboxes[4];
 
-int sandbox_create_ahead(struct pool *pool, const struct proto_create *create, struct error *err)
+int sandbox_create_ahead(struct pool *pool, struct zygote *zygote,
+                         const struct proto_create *create, struct error *err)
 {
+    (void)zygote;
     if (fake_fails)
         return error_set(err, ENOSPC, "no room for it");
     assert_true(fake_made < ARRAY_SIZE(fake_sandboxes));

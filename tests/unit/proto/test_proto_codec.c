@@ -48,7 +48,7 @@
 #define AT_POOL_WAITING   76
 #define AT_POOL_SIZE      80
 #define AT_POOL_HITS      84
-#define POOL_LEN          116
+#define POOL_LEN          124
 #define AT_NOTICE_KIND    8
 #define NOTICE_LEN        12
 #define AT_HELLO_VERSION  8
@@ -159,6 +159,7 @@ static struct proto_message pool_message(void)
                                            .hits = 4,
                                            .misses = 5,
                                            .made = 6,
+                                           .forked = 1,
                                            .made_us = 7}};
 }
 

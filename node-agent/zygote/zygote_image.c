@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node-agent/zygote/zygote_image.h"
+
+__asm__(".pushsection .rodata, \"a\"\n"
+        ".balign 16\n"
+        ".globl zygote_image\n"
+        ".hidden zygote_image\n"
+        "zygote_image:\n"
+        ".incbin \"" ZYGOTE_IMAGE_FILE "\"\n"
+        ".globl zygote_image_end\n"
+        ".hidden zygote_image_end\n"
+        "zygote_image_end:\n"
+        ".byte 0\n"
+        ".popsection\n");
