@@ -27,6 +27,7 @@ size_t fork_request_fill(const struct jail_spec *spec, int clone_fd,
         .rlimits = spec->rlimits,
         .landlock = spec->landlock,
         .last_capability = spec->last_capability,
+        .shows_places = spec->shows_places ? 1 : 0,
     };
     return count;
 }
@@ -45,7 +46,7 @@ int fork_request_read(const struct fork_request *request, size_t len, const int 
         .rlimits = request->rlimits,
         .landlock = request->landlock,
         .last_capability = request->last_capability,
-        .shows_places = true,
+        .shows_places = request->shows_places != 0,
     };
     ret_spec->fds[JAIL_FD_NET_NS] = -1;
     for (size_t i = 0; i < ARRAY_SIZE(sent); i++)

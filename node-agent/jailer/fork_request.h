@@ -32,6 +32,7 @@ struct fork_request {
     uint32_t has_clone_fd; /* v2: one follows */
     uid_t outer_id;
     uint32_t last_capability;
+    uint32_t shows_places;
     struct mounts_plan mounts;
     struct rlimits_plan rlimits;
     struct landlock_plan landlock;
@@ -46,7 +47,7 @@ static_assert(MAX_FORK_FDS <= MAX_PASSED_FDS, "a request goes in one packet");
 size_t fork_request_fill(const struct jail_spec *spec, int clone_fd,
                          struct fork_request *ret_request, int ret_fds[static MAX_FORK_FDS]);
 
-/* Back again: a jail that waits, without program and policies. -EPROTO if len, request and
+/* Back again, without program and policies. -EPROTO if len, request and
  * descriptors don't go together. Async-signal-safe. */
 int fork_request_read(const struct fork_request *request, size_t len, const int *fds, size_t count,
                       struct jail_spec *ret_spec, int *ret_clone_fd);

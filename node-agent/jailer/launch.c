@@ -183,7 +183,7 @@ int launch_jail(struct jailer *jailer, const struct proto_create *create, uid_t 
                 struct error *err)
 {
     struct launch launch = LAUNCH_INIT;
-    struct jail_spec spec = {.shows_places = kind->waits};
+    struct jail_spec spec = {.shows_places = kind->shows_places};
     payload_plan(&spec.payload, kind->waits);
     for (size_t i = 0; i < JAIL_FD_COUNT; i++)
         spec.fds[i] = -1;

@@ -31,7 +31,8 @@ struct launch {
 
 /* How its program starts. */
 struct launch_kind {
-    bool waits;            /* for a run that isn't there yet, whose limits may be tighter */
+    bool waits;            /* says when it is there, and takes its request whenever that comes */
+    bool shows_places;     /* of a run that isn't there yet, whose limits may be tighter */
     struct zygote *zygote; /* as a fork of this one; NULL: it is executed */
 };
 

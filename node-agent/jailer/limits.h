@@ -71,15 +71,16 @@
 #define MAX_POOL_RETRY_MS 60000u
 
 /* Of zygotes: as many sandboxes are forked from one unless told otherwise, and for so long, before
- * it is replaced. How long one has to start, and how soon one is tried again that isn't gone yet.
- */
-#define DEFAULT_ZYGOTE_FORKS   10000u
-#define DEFAULT_ZYGOTE_MODULES ""
-#define ZYGOTE_AGE_MS          3600000u
-#define ZYGOTE_START_WITHIN_MS 20000u
-#define ZYGOTE_AGAIN_MS        20u
-#define ZYGOTE_STRAYS_AGAIN_MS 1000u
-#define ZYGOTE_CGROUP_TRIES    1000
+ * it is replaced. What it imports where nothing else is said. How long one has to start, and to fork;
+ * and how soon one is tried again whose remains aren't gone yet. */
+#define DEFAULT_ZYGOTE_FORKS    10000u
+#define DEFAULT_ZYGOTE_MODULES  ""
+#define ZYGOTE_AGE_MS           3600000u
+#define ZYGOTE_START_WITHIN_MS  20000u
+#define ZYGOTE_ANSWER_WITHIN_MS 3000u
+#define ZYGOTE_AGAIN_MS         20u
+#define ZYGOTE_STRAYS_AGAIN_MS  1000u
+#define ZYGOTE_CGROUP_TRIES     1000
 
 /* What a zygote may use: itself, and for each child what the kernel keeps of it in the cgroup that
  * it was born in. And its processes: itself, and those that aren't in their own cgroup yet. */

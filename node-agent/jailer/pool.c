@@ -234,6 +234,12 @@ struct sandbox *pools_take(struct pools *pools, const struct proto_create *creat
     return sandbox;
 }
 
+struct zygote *pools_zygote(struct pools *pools, const struct proto_create *create)
+{
+    struct pool *pool = find(pools, create);
+    return pool && !pools->stopped && zygote_is_ready(&pool->zygote) ? &pool->zygote : NULL;
+}
+
 void pools_run_ended(struct pools *pools)
 {
     for (uint32_t i = 0; i < pools->count; i++) {

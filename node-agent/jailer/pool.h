@@ -77,6 +77,9 @@ void pools_done(struct pools *pools);
  * none, and the run needs one of its own. */
 struct sandbox *pools_take(struct pools *pools, const struct proto_create *create);
 
+/* What a run that found none can be forked from; NULL: nothing, or nothing now. */
+struct zygote *pools_zygote(struct pools *pools, const struct proto_create *create);
+
 /* A run has ended: what was held back until then can be made. */
 void pools_run_ended(struct pools *pools);
 

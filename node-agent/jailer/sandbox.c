@@ -67,6 +67,7 @@ static void read_exit_report(struct sandbox *sandbox)
 
 void sandbox_end(struct sandbox *sandbox, enum proto_end end)
 {
+    sandbox->again = false;
     if (sandbox->state >= SANDBOX_SWEEPING || sandbox->refused || sandbox->facts.decided != 0)
         return;
     /* Whoever was first: a program that has ended by itself was not killed. */
@@ -103,7 +104,14 @@ static void on_exit_report(uint32_t events, void *arg)
 
 static void on_deadline(void *arg)
 {
-    sandbox_end(arg, PROTO_END_DEADLINE);
+    struct sandbox *sandbox = arg;
+    struct error err;
+    if (!sandbox->zygote) {
+        sandbox_end(sandbox, PROTO_END_DEADLINE);
+        return;
+    }
+    (void)error_set(&err, ETIMEDOUT, "the zygote did not fork in time");
+    sandbox_refuse(sandbox, report_lock_name(JAIL_LOCK_EXEC), &err);
 }
 
 void sandbox_arm_deadline(struct sandbox *sandbox, uint64_t at_ns)
@@ -216,7 +224,7 @@ static void on_status(uint32_t events, void *arg)
         return;
     if (!sandbox->listened)
         take_listener(sandbox, -1);
-    else if (sandbox->pool)
+    else if (sandbox->pool || sandbox->forked)
         sandbox_await_hello(sandbox);
     else
         sandbox_become_ready(sandbox);
@@ -245,7 +253,8 @@ void sandbox_conclude(struct sandbox *sandbox)
     idmap_release(&jailer->idmap, sandbox->outer_id);
     jailer->memory_in_use_bytes -= sandbox->pool ? 0 : sandbox->memory_bytes;
     sandbox->state = SANDBOX_GONE;
-    sandbox_say_last_word(sandbox);
+    if (!sandbox_replace(sandbox))
+        sandbox_say_last_word(sandbox);
     sandbox_log_gone(sandbox);
     if (sandbox->pool)
         pool_on_gone(sandbox->pool, sandbox);
@@ -428,7 +437,8 @@ static void adopt(struct sandbox *sandbox, struct launch *launch)
     for (size_t i = 0; i < PROTO_CREATED_FDS; i++)
         sandbox->agent_fds[i] = TAKE_FD(launch->agent_fds[i]);
 
-    sandbox_arm_deadline(sandbox, clock_boottime_ns() + PROTO_START_WITHIN_MS * NS_PER_MS);
+    uint64_t within_ms = sandbox->zygote ? ZYGOTE_ANSWER_WITHIN_MS : PROTO_START_WITHIN_MS;
+    sandbox_arm_deadline(sandbox, clock_boottime_ns() + within_ms * NS_PER_MS);
 }
 
 int sandbox_make(struct sandbox *sandbox, const struct proto_create *create, const char **lock,
@@ -448,7 +458,9 @@ int sandbox_make(struct sandbox *sandbox, const struct proto_create *create, con
 
     struct launch launch = LAUNCH_INIT;
     enum jail_lock failed = JAIL_LOCK_DESCRIPTORS;
-    const struct launch_kind kind = {.waits = sandbox->pool != NULL, .zygote = sandbox->zygote};
+    const struct launch_kind kind = {.waits = sandbox->pool || sandbox->zygote,
+                                     .shows_places = sandbox->pool,
+                                     .zygote = sandbox->zygote};
     if (sandbox->pool)
         r = cgroup_set_idle(jailer->cgroups, &sandbox->cgroup, true, err);
     if (r >= 0)
@@ -528,7 +540,7 @@ int sandbox_create(struct jailer *jailer, const struct proto_create *create,
         if (network)
             lock = SANDBOX_LOCK_NETWORK;
         r = network ? sandbox_wait_for_slot(sandbox, create, &err)
-                    : sandbox_make(sandbox, create, &lock, &err);
+                    : sandbox_make_soon(sandbox, create, &lock, &err);
         if (r < 0)
             idmap_release(&jailer->idmap, sandbox->outer_id);
     }

@@ -23,7 +23,9 @@
  *   CREATING --sealed and executed--> READY --PROTO_START--> RUNNING
  *       |  |                            | ^                     |
  *       |  `-> WARMING --hello--> WARM ---'                     |   (of one made ahead: WARM is
- * where |         |                |    |                       |   it waits for its PROTO_CREATE)
+ * where |         |                |    |                       |   it waits for its PROTO_CREATE;
+ *       |         |                |    |                       |   what is forked for a run is
+ *       |         |                |    |                       |   READY at once)
  *       `---------+-- its end comes or is decided --------------'
  *                                       v
  *        process 1 reaped --> SWEEPING --cgroup gone--> GONE, last word sent
@@ -65,7 +67,7 @@ struct sandbox {
     uid_t outer_id;
     struct network_lease *lease; /* NULL: it has no network */
     bool released;               /* the lease, and what it knows is known */
-    struct proto_create *create; /* while it waits, or with a lease */
+    struct proto_create *create; /* of one that waits for its slot, or is forked for its run */
     struct pool *pool;           /* that it was made ahead for, until a run takes it */
     bool warm;                   /* it was made ahead */
     struct sandbox *pool_next;   /* a younger one that waits too */
@@ -73,6 +75,7 @@ struct sandbox {
     bool alive;            /* process 1 is there, and not reaped */
     struct zygote *zygote; /* that process 1 is to be born of, until it is */
     bool forked;           /* it was */
+    bool again;            /* a run's: is made without a zygote, should that one fail */
     struct event_source pidfd;
     struct event_source status;
     struct event_source oom;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A sandbox that is made before its run is there (pool.h), and how it becomes that run's. */
+/* A sandbox that is made before its run is there (pool.h), and how it becomes that run's; and one
+ * that is forked (zygote.h), ahead or for its run. */
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -11,6 +12,7 @@
 #include "node-agent/jailer/sandbox_internal.h"
 #include "node-agent/jailer/zygote.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
@@ -43,6 +45,10 @@ static void become_warm(struct sandbox *sandbox)
     struct jailer *jailer = sandbox->jailer;
     struct cgroup_usage usage;
     struct error err;
+    if (!sandbox->pool) {
+        sandbox_become_ready(sandbox);
+        return;
+    }
     if (cgroup_set_idle(jailer->cgroups, &sandbox->cgroup, false, &err) < 0) {
         sandbox_refuse(sandbox, report_lock_name(JAIL_LOCK_CGROUP), &err);
         return;
@@ -77,7 +83,7 @@ void sandbox_await_hello(struct sandbox *sandbox)
 {
     struct error err;
     sandbox->state = SANDBOX_WARMING;
-    int r = has_places(sandbox)
+    int r = !sandbox->pool || has_places(sandbox)
                 ? events_add(&sandbox->jailer->events, &sandbox->hello,
                              sandbox->agent_fds[PROTO_FD_STDOUT], EPOLLIN, on_hello, sandbox)
                 : -EPROTO;
@@ -116,6 +122,7 @@ void sandbox_take_birth(struct sandbox *sandbox, int pidfd)
     sandbox->zygote = NULL;
     sandbox->forked = true;
     zygote_answered(zygote);
+    sandbox_arm_deadline(sandbox, clock_boottime_ns() + PROTO_START_WITHIN_MS * NS_PER_MS);
     /* Its end may have been decided before. */
     if (sandbox->refused || sandbox->facts.decided != 0)
         sandbox_kill(sandbox);
@@ -135,6 +142,42 @@ void sandbox_miss_birth(struct sandbox *sandbox)
     sandbox->forked = true;
     sandbox->ended_ns = clock_boottime_ns();
     sandbox_bury(sandbox);
+}
+
+int sandbox_make_soon(struct sandbox *sandbox, const struct proto_create *create, const char **lock,
+                      struct error *err)
+{
+    struct zygote *zygote = pools_zygote(&sandbox->jailer->pools, create);
+    if (zygote)
+        sandbox->create = malloc(sizeof(*create));
+    if (!sandbox->create)
+        return sandbox_make(sandbox, create, lock, err);
+    *sandbox->create = *create;
+    sandbox->zygote = zygote;
+    sandbox->again = true;
+    int r = sandbox_make(sandbox, create, lock, err);
+    if (r >= 0)
+        return r;
+    zygote_fail(zygote, err->text);
+    free(sandbox->create);
+    sandbox->create = NULL;
+    sandbox->zygote = NULL;
+    return sandbox_make(sandbox, create, lock, err);
+}
+
+bool sandbox_replace(struct sandbox *sandbox)
+{
+    struct jailer *jailer = sandbox->jailer;
+    struct zygote *zygote = NULL;
+    struct sandbox *other = NULL;
+    if (!sandbox->again || !sandbox->refused || sandbox->ready_ns > 0 || !sandbox->listener.say ||
+        jailer->pools.stopped)
+        return false;
+    zygote = pools_zygote(&jailer->pools, sandbox->create);
+    if (zygote)
+        zygote_fail(zygote, sandbox->refusal.text);
+    return sandbox_create(jailer, sandbox->create, &sandbox->listener, &other, &sandbox->refusal) >=
+           0;
 }
 
 int sandbox_create_ahead(struct pool *pool, struct zygote *zygote,

@@ -27,6 +27,15 @@ int sandbox_new(struct jailer *jailer, const struct proto_create *create,
 int sandbox_make(struct sandbox *sandbox, const struct proto_create *create, const char **lock,
                  struct error *err);
 
+/* The same for a run that is there: as a fork where its runtime has a zygote, which is the sooner
+ * way. Where that fails it is executed, now or by sandbox_replace(). */
+int sandbox_make_soon(struct sandbox *sandbox, const struct proto_create *create, const char **lock,
+                      struct error *err);
+
+/* Of one that is gone: makes another one for its run, if that was to be forked and can't. False:
+ * the last word is to be said. */
+bool sandbox_replace(struct sandbox *sandbox);
+
 /* Among the jailer's own, and in its account of memory. */
 void sandbox_enlist(struct sandbox *sandbox);
 
@@ -63,7 +72,7 @@ void sandbox_kill(struct sandbox *sandbox);
 void sandbox_take_birth(struct sandbox *sandbox, int pidfd);
 void sandbox_miss_birth(struct sandbox *sandbox);
 
-/* Of one made ahead. A file system that it shows; it has been executed; its end. */
+/* Of one that waits, or is forked. A file system that it shows; it is sealed; its end. */
 void sandbox_take_place(struct sandbox *sandbox, uint32_t place, int fd);
 void sandbox_await_hello(struct sandbox *sandbox);
 void sandbox_close_ahead(struct sandbox *sandbox);

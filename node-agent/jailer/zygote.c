@@ -141,7 +141,7 @@ static void retire(struct zygote *zygote)
 static void on_deadline(void *arg)
 {
     struct zygote *zygote = arg;
-    if (zygote->state == ZYGOTE_DOWN)
+    if (zygote->state == ZYGOTE_DOWN || zygote->state == ZYGOTE_RETIRING)
         zygote_start(zygote);
     else if (zygote->state == ZYGOTE_STARTING)
         go_down(zygote, "the zygote did not become ready in time");
