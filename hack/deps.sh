@@ -20,7 +20,7 @@ TXT
 
 build=(gcc cmake ninja-build pkg-config libc6-dev linux-libc-dev python3
     libcurl4-openssl-dev libcjson-dev libyaml-dev libseccomp-dev libevent-dev
-    libgnutls28-dev libmicrohttpd-dev libmnl-dev uthash-dev libcmocka-dev ca-certificates tzdata
+    libgnutls28-dev libmicrohttpd-dev libmnl-dev libpython3-dev uthash-dev libcmocka-dev ca-certificates tzdata
     nftables)
 tests=(clang libclang-rt-dev bubblewrap curl procps iproute2 conntrack util-linux binutils openssl qemu-system-x86 kmod e2fsprogs python3-h2)
 # Any Go from 1.16 on will do: a newer toolchain comes as a module where it is needed.

@@ -71,8 +71,8 @@
 #define MAX_POOL_RETRY_MS 60000u
 
 /* Of zygotes: as many sandboxes are forked from one unless told otherwise, and for so long, before
- * it is replaced. What it imports where nothing else is said. How long one has to start, and to fork;
- * and how soon one is tried again whose remains aren't gone yet. */
+ * it is replaced. What it imports where nothing else is said. How long one has to start, and to
+ * fork; and how soon one is tried again whose remains aren't gone yet. */
 #define DEFAULT_ZYGOTE_FORKS    10000u
 #define DEFAULT_ZYGOTE_MODULES  ""
 #define ZYGOTE_AGE_MS           3600000u

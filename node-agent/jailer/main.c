@@ -65,6 +65,14 @@
  * PROTO_CREATE then finds it ready: its limits are written, and its pipes sent, in one turn of the
  * loop. Places are filled again behind the run that took one, one or two at a time.
  *
+ * Zygotes. With --pool-mode fork a pool has an interpreter that has started (zygote.h), and what is
+ * made ahead is a copy of it: it clones process 1 into a new pid namespace, as a child of the
+ * jailer's, and that sets the same locks; process 2 is its fork, and goes on in the interpreter
+ * where others are executed (node-agent/zygote/module.c). The jailer hears of process 1 by
+ * REPORT_BORN. Namespaces and mounts of such a sandbox belong to a user namespace of the zygote's
+ * and its children's (family.h). A run that finds its pool empty is forked too. Where there is no
+ * zygote, or what it forks fails, interpreters start afresh.
+ *
  * Order of the locks: child.c. A lock that can't be set is reported by name and ends the jail.
  *
  * One at a time. A node agent's jailer has the lock of its spool for as long as it works
@@ -90,6 +98,7 @@
  *   the helper net  no further sandbox gets a network until a new one has started, which waits for
  *                   the last that has one; those keep their rules, which are the kernel's
  *   the helper slots  is started again
+ *   a zygote        what it was forking is made afresh; it is started again after a while
  *   the resolver    names of sandboxes that run are not found any more; no further one gets a
  *                   network until it is back
  *   the jailer's end, for the helper net: it waits until the last slot is gone, puts sysctls back

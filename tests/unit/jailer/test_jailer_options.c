@@ -154,6 +154,30 @@ static void test_every_option(void **state)
     assert_int_equal(options.cpu_capacity_milli, 1500);
 }
 
+static void test_what_waits(void **state)
+{
+    (void)state;
+    struct options options;
+    struct error err;
+    assert_int_equal(parse("--fd=3 --runtimes-dir=/r", &options, &err), OPTIONS_RUN);
+    assert_false(options.forks);
+    assert_int_equal(options.zygote_forks, DEFAULT_ZYGOTE_FORKS);
+    assert_string_equal(options.zygote_modules, DEFAULT_ZYGOTE_MODULES);
+    assert_int_equal(parse("--fd=3 --runtimes-dir=/r --pool-mode=fork --pool-min=1 --pool-max=4 "
+                           "--zygote-modules=json,os.path --zygote-forks=100",
+                           &options, &err),
+                     OPTIONS_RUN);
+    assert_true(options.forks);
+    assert_int_equal(options.pool_min, 1);
+    assert_int_equal(options.pool_max, 4);
+    assert_string_equal(options.zygote_modules, "json,os.path");
+    assert_int_equal(options.zygote_forks, 100);
+    assert_int_equal(
+        parse("--fd=3 --runtimes-dir=/r --pool-mode=fork --pool-mode=fresh", &options, &err),
+        OPTIONS_RUN);
+    assert_false(options.forks);
+}
+
 static void test_help_and_version_need_nothing_else(void **state)
 {
     (void)state;
@@ -202,6 +226,10 @@ static const struct bad_case bad_cases[] = {
     {GOOD "--cgroup-parent /x", "--cgroup-parent"},
     {GOOD "--log-level loud", "--log-level"},
     {GOOD "--log-format xml", "--log-format"},
+    {GOOD "--pool-mode forked", "--pool-mode"},
+    {GOOD "--pool-min 2 --pool-max 1", "--pool-max"},
+    {GOOD "--zygote-modules json;os", "--zygote-modules"},
+    {GOOD "--zygote-forks 0", "out of range"},
     {GOOD "--nonsense", "--nonsense"},
     {GOOD "-x", "-x"},
     {GOOD "argument", "unexpected argument argument"},
@@ -256,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_forbidden_ranges_have_a_number),
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_every_option),
+        cmocka_unit_test(test_what_waits),
         cmocka_unit_test(test_help_and_version_need_nothing_else),
         cmocka_unit_test(test_bad_command_lines_say_what_is_wrong),
         cmocka_unit_test(test_quantities),

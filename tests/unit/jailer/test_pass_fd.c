@@ -107,6 +107,29 @@ static void test_no_second_descriptor_is_installed(void **state)
     assert_int_equal(count_fds(), before);
 }
 
+static void test_several_descriptors_in_their_order(void **state)
+{
+    const int *socks = *state;
+    int pipe_fds[2], got[MAX_PASSED_FDS];
+    char byte = 0;
+    size_t count = 0;
+    assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
+    assert_int_equal(pass_fds_send(socks[0], "x", 1, pipe_fds, 2, MSG_DONTWAIT), 0);
+    assert_int_equal(
+        pass_fds_receive(socks[1], &byte, 1, got, MAX_PASSED_FDS, &count, MSG_DONTWAIT), 1);
+    assert_int_equal(count, 2);
+    assert_int_equal(write(got[1], "y", 1), 1);
+    assert_int_equal(read(pipe_fds[0], &byte, 1), 1);
+    assert_int_equal(byte, 'y');
+    assert_int_equal(fcntl(got[0], F_GETFD), FD_CLOEXEC);
+    assert_int_equal(pass_fds_send(socks[0], "x", 1, pipe_fds, MAX_PASSED_FDS + 1, 0), -EINVAL);
+    assert_int_equal(pass_fds_send(socks[0], "x", 1, pipe_fds, 0, 0), -EINVAL);
+    for (size_t i = 0; i < 2; i++) {
+        (void)close(got[i]);
+        (void)close(pipe_fds[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +137,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_record_without_one, pair, unpair),
         cmocka_unit_test_setup_teardown(test_the_end, pair, unpair),
         cmocka_unit_test_setup_teardown(test_no_second_descriptor_is_installed, pair, unpair),
+        cmocka_unit_test_setup_teardown(test_several_descriptors_in_their_order, pair, unpair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

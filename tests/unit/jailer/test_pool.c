@@ -15,15 +15,87 @@
 #define NS_PER_MS UINT64_C(1000000)
 
 static bool fake_fails;
-static unsigned int fake_made, fake_ended;
+static unsigned int fake_made, fake_forked, fake_ended;
 static struct sandbox fake_sandboxes[4];
+
+/* In place of a process: what the pool asks and tells. */
+static struct {
+    struct zygote *zygote;
+    bool refuses;
+    unsigned int succeeded;
+} fake_zygote;
+
+void zygote_init(struct zygote *zygote)
+{
+    *zygote = (struct zygote){.state = ZYGOTE_NONE};
+    fake_zygote.zygote = zygote;
+}
+
+int zygote_prepare(struct zygote *zygote, struct jailer *jailer, unsigned int number,
+                   const struct zygote_options *options, void (*changed)(void *arg), void *arg,
+                   struct error *err)
+{
+    (void)err;
+    assert_int_equal(number, 0);
+    zygote->jailer = jailer;
+    zygote->options = options;
+    zygote->changed = changed;
+    zygote->arg = arg;
+    zygote->state = ZYGOTE_DOWN;
+    return 0;
+}
+
+void zygote_start(struct zygote *zygote)
+{
+    if (zygote->state != ZYGOTE_NONE)
+        zygote->state = ZYGOTE_STARTING;
+}
+
+void zygote_stop(struct zygote *zygote)
+{
+    zygote->state = ZYGOTE_NONE;
+}
+
+void zygote_done(struct zygote *zygote)
+{
+    (void)zygote;
+}
+
+bool zygote_is_ready(const struct zygote *zygote)
+{
+    return zygote->state == ZYGOTE_READY;
+}
+
+bool zygote_is_coming(const struct zygote *zygote)
+{
+    return zygote->state == ZYGOTE_STARTING || zygote->state == ZYGOTE_RETIRING;
+}
+
+void zygote_fail(struct zygote *zygote, const char *why)
+{
+    assert_non_null(why);
+    zygote->state = ZYGOTE_DOWN;
+    zygote->changed(zygote->arg);
+}
+
+void zygote_succeeded(struct zygote *zygote)
+{
+    (void)zygote;
+    fake_zygote.succeeded++;
+}
+
+static void become(enum zygote_state state)
+{
+    fake_zygote.zygote->state = state;
+    fake_zygote.zygote->changed(fake_zygote.zygote->arg);
+}
 
 int sandbox_create_ahead(struct pool *pool, struct zygote *zygote,
                          const struct proto_create *create, struct error *err)
 {
-    (void)zygote;
-    if (fake_fails)
+    if (fake_fails || (zygote && fake_zygote.refuses))
         return error_set(err, ENOSPC, "no room for it");
+    fake_forked += zygote ? 1 : 0;
     assert_true(fake_made < ARRAY_SIZE(fake_sandboxes));
     struct sandbox *sandbox = &fake_sandboxes[fake_made++];
     *sandbox = (struct sandbox){.jailer = pool->jailer, .pool = pool, .state = SANDBOX_WARMING};
@@ -48,7 +120,9 @@ static int setup(void **state)
 {
     struct jailer *jailer = calloc(1, sizeof(*jailer));
     fake_fails = false;
-    fake_made = fake_ended = 0;
+    fake_made = fake_forked = fake_ended = 0;
+    fake_zygote.refuses = false;
+    fake_zygote.succeeded = 0;
     jailer->cpu_capacity_milli = 2000;
     jailer->runtimes.count = 1;
     memcpy(jailer->runtimes.entries[0].name, "python3.12", 11);
@@ -188,6 +262,69 @@ static void test_a_place_is_filled_behind_the_run(void **state)
     assert_false(deadline_is_armed(&pool->refill));
 }
 
+static const struct zygote_options zygotes = {.modules = "", .max_forks = 1};
+
+static void start_with_zygote(struct jailer *jailer)
+{
+    pools_prepare_zygotes(&jailer->pools, &zygotes);
+    pools_start(&jailer->pools);
+}
+
+/* A zygote that starts is waited for, and what it is asked for are forks. */
+static void test_what_can_be_forked_is(void **state)
+{
+    struct jailer *jailer = *state;
+    start_with_zygote(jailer);
+    while (deadline_is_armed(&jailer->pools.entries[0].refill))
+        assert_int_equal(events_turn(&jailer->events, NULL), 0);
+    assert_int_equal(fake_made, 0);
+    assert_null(pools_zygote(&jailer->pools, &create));
+    become(ZYGOTE_READY);
+    turn_until_made(jailer, 1);
+    assert_int_equal(fake_forked, 1);
+    assert_ptr_equal(pools_zygote(&jailer->pools, &create), fake_zygote.zygote);
+    fake_sandboxes[0].forked = true;
+    become_warm(&fake_sandboxes[0]);
+    assert_int_equal(fake_zygote.succeeded, 1);
+    struct proto_pool totals;
+    pools_totals(&jailer->pools, 0, &totals);
+    assert_int_equal(totals.made, 1);
+    assert_int_equal(totals.forked, 1);
+}
+
+/* None of these waits for a back-off: an interpreter that starts afresh is there at once. */
+static void test_without_a_zygote_they_start_afresh(void **state)
+{
+    struct jailer *jailer = *state;
+    start_with_zygote(jailer);
+    become(ZYGOTE_DOWN);
+    turn_until_made(jailer, 1);
+    assert_int_equal(fake_forked, 0);
+    become_warm(&fake_sandboxes[0]);
+
+    become(ZYGOTE_READY);
+    fake_zygote.refuses = true;
+    assert_non_null(pools_take(&jailer->pools, &create));
+    turn_until_made(jailer, 2);
+    assert_int_equal(fake_forked, 0);
+    assert_false(zygote_is_ready(fake_zygote.zygote));
+    assert_int_equal(jailer->pools.entries[0].failures, 0);
+}
+
+static void test_a_fork_that_fails_is_made_afresh(void **state)
+{
+    struct jailer *jailer = *state;
+    start_with_zygote(jailer);
+    become(ZYGOTE_READY);
+    turn_until_made(jailer, 1);
+    fake_sandboxes[0].forked = true;
+    pool_on_gone(&jailer->pools.entries[0], &fake_sandboxes[0]);
+    assert_false(zygote_is_ready(fake_zygote.zygote));
+    turn_until_made(jailer, 2);
+    assert_int_equal(fake_forked, 1);
+    assert_int_equal(jailer->pools.entries[0].failures, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +334,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_place_is_filled_behind_the_run, setup, teardown),
         cmocka_unit_test_setup_teardown(test_demand_does_not_hurry_what_has_failed, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_what_can_be_forked_is, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_without_a_zygote_they_start_afresh, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_fork_that_fails_is_made_afresh, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

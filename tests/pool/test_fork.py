@@ -16,9 +16,12 @@ from helpers.jailer_process import descriptors_of
 from helpers import jailer_protocol as protocol
 from helpers.local import EMULATED, PATIENCE, ROOT, RUNTIMES, need_root
 from helpers.wait import wait_until
-from test_pool import LOOK, PARENT, Pool, kinds_of_descriptors
+from test_pool import LOOK, Pool, kinds_of_descriptors
 from test_pool import TestRunners as Runners
 
+PARENT = "sandboxrun-fork"
+# Other jailers of this machine have other parents, and so must have other uids.
+OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2101300000")
 MIB = 1 << 20
 # Linux: include/uapi/linux/capability.h.
 ZYGOTE_CAPABILITIES = sum(1 << number for number in (6, 7, 8, 18, 21))
@@ -72,7 +75,7 @@ def tearDownModule():
 
 
 def forking(size, *options, **kinds):
-    return Pool(size, size, "--pool-mode", "fork", *options, **kinds)
+    return Pool(size, size, *OPTIONS, "--pool-mode", "fork", *options, **kinds)
 
 
 def wait_for_forks(pool, size, more_than=0):
@@ -100,7 +103,8 @@ def command_line(pid):
 class Case(unittest.TestCase):
     def runtimes_with(self, **modules):
         """A copy of the runtimes whose interpreter finds further modules."""
-        with open(os.path.join(ROOT, "node-agent/runtime/runner.py"), encoding="utf-8") as file:
+        runner = os.path.join(RUNTIMES, "python3.12/usr/lib/sandboxrun/runner.py")
+        with open(runner, encoding="utf-8") as file:
             directory = Runners.with_runner(self, file.read())
         for name, text in modules.items():
             path = os.path.join(directory, f"python3.12/usr/lib/python3.12/{name}.py")
@@ -111,7 +115,7 @@ class Case(unittest.TestCase):
 
 class TestLook(Case):
     def test_a_run_can_not_tell(self):
-        with Pool(0, 0) as none, forking(1, "--zygote-modules", "") as pool:
+        with Pool(0, 0, *OPTIONS) as none, forking(1, "--zygote-modules", "") as pool:
             wait_for_forks(pool, 1)
             for limits in ({}, {"memory": 64 * MIB, "cpu": 250}):
                 with self.subTest(limits=limits):
@@ -170,6 +174,18 @@ class TestDraws(Case):
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
             return int(file.read().split()[0])
 
+    @staticmethod
+    def draw(pool, at_once):
+        connection = pool.jailer.connection
+        for sandbox in [connection.create(memory=64 * MIB) for _ in range(at_once)]:
+            kind, fields, fds = connection.receive_about(sandbox)
+            if kind != protocol.CREATED:
+                raise AssertionError(fields)
+            result = protocol.finish(connection, sandbox, fds, DRAW)
+            if result.stderr:
+                raise AssertionError(result.stderr.decode())
+            yield json.loads(result.stdout)
+
     def test_all_are_different(self):
         runtimes = self.runtimes_with(drawn_before=DRAWN_BEFORE)
         alone = ("unshare", "--pid", "--mount-proc", "--fork", "--kill-child")
@@ -179,15 +195,14 @@ class TestDraws(Case):
             self.give_the_zygote_pid_2(pool)
             seen, forked = collections.defaultdict(set), 0
             while forked < CHILDREN:
-                result, _ = pool.run(DRAW)
-                pid, was_forked, draws = json.loads(result.stdout)
-                if not was_forked:  # it was made while there was no zygote
-                    continue
-                forked += 1
-                self.assertEqual(pid, 2)
-                for name, value in draws.items():
-                    self.assertNotIn(value, seen[name], name)
-                    seen[name].add(value)
+                for pid, was_forked, draws in self.draw(pool, 8):
+                    if not was_forked:  # it was made while there was no zygote
+                        continue
+                    forked += 1
+                    self.assertEqual(pid, 2)
+                    for name, value in draws.items():
+                        self.assertNotIn(value, seen[name], name)
+                        seen[name].add(value)
             self.assertLessEqual({"random", "ssl", "uuid4", "name"}, set(seen))
             self.assertEqual(status_of(the_zygote(pool))["NSpid"].split()[-1], "2")
 
