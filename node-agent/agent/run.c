@@ -396,7 +396,7 @@ static void on_message(const struct proto_message *message, const int *fds, void
 {
     struct run *run = arg;
     if (message->type == PROTO_CREATED) {
-        run->warm = message->created.warm != 0;
+        run->warm = message->created.warm != PROTO_WARM_NOT;
         on_created(run, fds);
     } else if (message->type == PROTO_FINISHED)
         on_finished(run, &message->finished);

@@ -63,7 +63,7 @@ static const struct wire_field create_fields[] = {
 
 static const struct wire_field created_fields[] = {
     STRING(created, id, FIELD_UUID),
-    NUMBER(created, warm, WIRE_U32, 0, 1),
+    NUMBER(created, warm, WIRE_U32, 0, PROTO_WARM_FORKED),
 };
 
 static const struct wire_field start_fields[] = {
