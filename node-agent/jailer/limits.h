@@ -71,10 +71,11 @@
 #define MAX_POOL_RETRY_MS 60000u
 
 /* Of zygotes: as many sandboxes are forked from one unless told otherwise, and for so long, before
- * it is replaced. What it imports where nothing else is said. How long one has to start, and to
- * fork; and how soon one is tried again whose remains aren't gone yet. */
+ * it is replaced. The modules that it imports by default, and the length of their names. How long
+ * one has to start, and to fork; and how soon what is left of one is looked at again. */
 #define DEFAULT_ZYGOTE_FORKS    10000u
 #define DEFAULT_ZYGOTE_MODULES  ""
+#define MAX_ZYGOTE_MODULES      4096u
 #define ZYGOTE_AGE_MS           3600000u
 #define ZYGOTE_START_WITHIN_MS  20000u
 #define ZYGOTE_ANSWER_WITHIN_MS 3000u
@@ -82,14 +83,10 @@
 #define ZYGOTE_STRAYS_AGAIN_MS  1000u
 #define ZYGOTE_CGROUP_TRIES     1000
 
-/* What a zygote may use: itself, and for each child what the kernel keeps of it in the cgroup that
- * it was born in. And its processes: itself, and those that aren't in their own cgroup yet. */
+/* What a zygote may use: memory, and for each child what the kernel keeps of that; processes. */
 #define ZYGOTE_MEMORY_BYTES       (128ull << 20)
 #define ZYGOTE_CHILD_MEMORY_BYTES (256ull << 10)
 #define MAX_ZYGOTE_PIDS           32u
-
-/* The names of the modules that a zygote imports, all together. */
-#define MAX_ZYGOTE_MODULES 4096u
 
 /* How soon the agent is told that a pool has changed. */
 #define POOL_TELL_MS 100u

@@ -137,16 +137,9 @@ static void refill(struct jailer *jailer)
     network_refill(&jailer->network);
 }
 
-static uint32_t how_warm(const struct sandbox *sandbox)
-{
-    if (!sandbox->warm)
-        return PROTO_WARM_NOT;
-    return sandbox->forked ? PROTO_WARM_FORKED : PROTO_WARM_FRESH;
-}
-
 void sandbox_become_ready(struct sandbox *sandbox)
 {
-    struct proto_message message = {.type = PROTO_CREATED, .created.warm = how_warm(sandbox)};
+    struct proto_message message = {.type = PROTO_CREATED, .created.warm = sandbox_warmth(sandbox)};
     memcpy(message.created.id, sandbox->id, sizeof(message.created.id));
     sandbox->state = SANDBOX_READY;
     sandbox->ready_ns = clock_boottime_ns();

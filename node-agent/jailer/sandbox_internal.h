@@ -14,6 +14,9 @@ void sandbox_say(const struct sandbox *sandbox, const struct proto_message *mess
 /* PROTO_REFUSED or PROTO_FINISHED, by how it ended. */
 void sandbox_say_last_word(const struct sandbox *sandbox);
 
+/* As PROTO_CREATED bears it. */
+enum proto_warm sandbox_warmth(const struct sandbox *sandbox);
+
 void sandbox_log_gone(const struct sandbox *sandbox);
 
 /* With a uid of its own and of no list yet; until sandbox_enlist() the caller frees it and gives

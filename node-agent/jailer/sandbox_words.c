@@ -24,6 +24,13 @@ void sandbox_say(const struct sandbox *sandbox, const struct proto_message *mess
         sandbox->listener.say(message, fds, sandbox->listener.arg);
 }
 
+enum proto_warm sandbox_warmth(const struct sandbox *sandbox)
+{
+    if (!sandbox->warm)
+        return PROTO_WARM_NOT;
+    return sandbox->forked ? PROTO_WARM_FORKED : PROTO_WARM_FRESH;
+}
+
 static void fill_network(const struct network_lease *lease, struct proto_finished *finished)
 {
     if (lease->known) {

@@ -86,9 +86,6 @@ struct proto_create {
     struct proto_egress egress; /* of ToolCall alone */
 };
 
-/* Whether it was made before its run was there, and how its interpreter started. */
-enum proto_warm { PROTO_WARM_NOT = 0, PROTO_WARM_FRESH = 1, PROTO_WARM_FORKED = 2 };
-
 struct proto_created {
     char id[PROTO_ID_SIZE];
     uint32_t warm; /* enum proto_warm */

@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+/* Whether a sandbox was made before its run was there, and how its interpreter started. */
+enum proto_warm { PROTO_WARM_NOT = 0, PROTO_WARM_FRESH = 1, PROTO_WARM_FORKED = 2 };
+
 /* Of the sandboxes that are made ahead for one runtime and profile; counts since the jailer's
  * start. */
 struct proto_pool {

@@ -266,7 +266,7 @@ static void test_decode_of_any_other_length_fails(void **state)
 #define FULL_LOCK "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 static const struct spoiled spoiled[] = {
-    {created_message, AT_CREATED_WARM, BYTES("\x02"), "warm"},
+    {created_message, AT_CREATED_WARM, BYTES("\x03"), "warm"},
     {pool_message, AT_POOL_RUNTIME, BYTES("/"), "runtime"},
     {pool_message, AT_POOL_PROFILE, BYTES("\x02"), "profile"},
     {pool_message, AT_POOL_WAITING, BYTES(U32_MAX), "waiting"},
