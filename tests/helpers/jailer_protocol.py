@@ -368,7 +368,9 @@ class Streams:
                 elif key.fd in self.output:
                     self._read(key.fd)
                 else:
-                    kind, fields, _ = self.connection.receive_about(self.sandbox)
+                    # What has come may be about something else: the streams are not kept waiting.
+                    with contextlib.suppress(TimeoutError):
+                        kind, fields, _ = self.connection.receive_about(self.sandbox, 0)
         self._drain()
         return kind, fields, bytes(self.output[self.order[1]]), bytes(self.output[self.order[2]])
 
