@@ -22,7 +22,8 @@ import page
 import plot
 import table
 
-HERE = ["bare", "prestarted", "cold", "fresh", "bubblewrap"]
+OWN = ["cold", "fresh", *["forked"] * contenders.has_modes()]
+HERE = ["bare", "prestarted", *OWN, "bubblewrap"]
 SUMMARY = ("bare_ms", "cold_ms", "cold_p99_ms", "cold_over_bare", "quiet_cold_ms",
            "bubblewrap_over_bare", "warm_output_p50_ms", "warm_output_p99_ms",
            "warm_result_over_bare_prestarted", "warm_private_kib", "runs_per_s", "best_peer",
@@ -55,12 +56,14 @@ class TestRunsOnANode(unittest.TestCase):
                 self.assertIn("cpu_ms_per_run", row["at_once"]["2"])
                 for used in row["memory"].values():
                     self.assertGreater(used["private_kib"], 0)
-        self.assertEqual(list(self.rows["fresh"]["memory"]), ["waiting", "running"])
+        for name in OWN[1:]:
+            self.assertEqual(list(self.rows[name]["memory"]), ["waiting", "running"])
         self.assertEqual(list(self.rows["prestarted"]["memory"]), ["waiting"])
         self.assertEqual(list(self.rows["cold"]["memory"]), ["running"])
 
     def test_a_run_of_a_pool_is_a_warm_one(self):
-        self.assertEqual(self.rows["fresh"]["latency"]["cold_among_them"], 0)
+        for name in OWN[1:]:
+            self.assertEqual(self.rows[name]["latency"]["cold_among_them"], 0)
         self.assertNotIn("cold_among_them", self.rows["cold"]["latency"])
 
     def test_the_summary_is_complete(self):
@@ -70,7 +73,7 @@ class TestRunsOnANode(unittest.TestCase):
         self.assertEqual(self.figures["best_peer"], "bubblewrap")
 
     def test_stages_are_told_in_their_order(self):
-        self.assertEqual(sorted(self.stages), ["cold", "fresh"])
+        self.assertEqual(list(self.stages), OWN)
         for stages in self.stages.values():
             names = [name for name in stages if name not in ("leave", "teardown", "reap",
                                                              "process_1", "wake", "end")]
