@@ -16,8 +16,7 @@ from helpers.jailer_process import descriptors_of
 from helpers import jailer_protocol as protocol
 from helpers.local import EMULATED, PATIENCE, ROOT, RUNTIMES, need_root
 from helpers.wait import wait_until
-from test_pool import LOOK
-from test_pool import TestRunners as Runners
+import test_pool
 from warm import Pool, kinds_of_descriptors
 
 PARENT = "sandboxrun-fork"
@@ -47,7 +46,7 @@ if "numpy" in sys.modules:
 print(json.dumps([os.getpid(), "drawn_before" in sys.modules, draws]))
 """
 
-LOOK_FURTHER = LOOK + """
+LOOK_FURTHER = test_pool.LOOK + """
 import gc, signal, threading, time
 print(json.dumps({
     "signals": [str(signal.getsignal(number)) for number in range(1, 32)],
@@ -123,7 +122,7 @@ class Case(unittest.TestCase):
         """A copy of the runtimes whose interpreter finds further modules."""
         runner = os.path.join(RUNTIMES, "python3.12/usr/lib/sandboxrun/runner.py")
         with open(runner, encoding="utf-8") as file:
-            directory = Runners.with_runner(self, file.read())
+            directory = test_pool.TestRunners.with_runner(self, file.read())
         for name, text in modules.items():
             path = os.path.join(directory, f"python3.12/usr/lib/python3.12/{name}.py")
             with open(path, "w", encoding="utf-8") as file:
