@@ -65,9 +65,9 @@
  * PROTO_CREATE then finds it ready: its limits are written, and its pipes sent, in one turn of the
  * loop. Places are filled again behind the run that took one, one or two at a time.
  *
- * Zygotes. With --pool-mode fork a pool has an interpreter that has started (zygote.h), and what is
- * made ahead is a copy of it: it clones process 1 into a new pid namespace, as a child of the
- * jailer's, and that sets the same locks; process 2 is its fork, and goes on in the interpreter
+ * Zygotes. Unless told --pool-mode fresh a pool has an interpreter that has started (zygote.h), and
+ * what is made ahead is a copy of it: it clones process 1 into a new pid namespace, as a child of
+ * the jailer's, and that sets the same locks; process 2 is its fork, and goes on in the interpreter
  * where others are executed (node-agent/zygote/module.c). The jailer hears of process 1 by
  * REPORT_BORN. Namespaces and mounts of such a sandbox belong to a user namespace of the zygote's
  * and its children's (family.h). A run that finds its pool empty is forked too. Where there is no

@@ -27,7 +27,7 @@ const char options_help[] =
     "                                 fewest, and the most, to which runs that find none make it\n"
     "                                 grow (0, and as the fewest; 64Mi of memory are kept for each)\n"
     "  --pool-mode fork|fresh         what they start as: forks of an interpreter that has started, or\n"
-    "                                 interpreters of their own (fresh)\n"
+    "                                 interpreters of their own (fork)\n"
     "  --zygote-modules NAME,...      what the one that is forked imports, where the runtime has it\n"
     "                                 (" DEFAULT_ZYGOTE_MODULES ")\n"
     "  --zygote-forks N               forks of one before it is replaced (10000), which it is every\n"
@@ -314,6 +314,7 @@ static void set_defaults(struct options *ret_options)
         .uid_count = 65536,
         .max_runs = DEFAULT_SANDBOXES,
         .pool_max = NOT_GIVEN,
+        .forks = true,
         .zygote_modules = DEFAULT_ZYGOTE_MODULES,
         .zygote_forks = DEFAULT_ZYGOTE_FORKS,
         .slots = NOT_GIVEN,

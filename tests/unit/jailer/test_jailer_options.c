@@ -160,7 +160,7 @@ static void test_what_waits(void **state)
     struct options options;
     struct error err;
     assert_int_equal(parse("--fd=3 --runtimes-dir=/r", &options, &err), OPTIONS_RUN);
-    assert_false(options.forks);
+    assert_true(options.forks);
     assert_int_equal(options.zygote_forks, DEFAULT_ZYGOTE_FORKS);
     assert_string_equal(options.zygote_modules, DEFAULT_ZYGOTE_MODULES);
     assert_int_equal(parse("--fd=3 --runtimes-dir=/r --pool-mode=fork --pool-min=1 --pool-max=4 "
