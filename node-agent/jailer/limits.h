@@ -84,7 +84,7 @@
 #define ZYGOTE_CGROUP_TRIES     1000
 
 /* What a zygote may use: memory, and for each child what the kernel keeps of that; processes. */
-#define ZYGOTE_MEMORY_BYTES       (128ull << 20)
+#define ZYGOTE_MEMORY_BYTES       (64ull << 20)
 #define ZYGOTE_CHILD_MEMORY_BYTES (256ull << 10)
 #define MAX_ZYGOTE_PIDS           32u
 

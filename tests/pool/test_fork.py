@@ -386,7 +386,7 @@ class TestWithout(Case):
             self.assertIn("enter the family's user namespace", pool.jailer.log_text())
 
     def test_where_the_node_is_too_small(self):
-        with forking(1, "--memory-capacity", "512Mi") as pool:
+        with forking(1, "--memory-capacity", "256Mi") as pool:
             pool.wait(lambda said: said["waiting"] == 1)
             self.assertEqual(pool.said["python3.12"]["forked"], 0)
             self.assertIn("too little memory", pool.jailer.log_text())
