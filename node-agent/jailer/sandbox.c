@@ -495,8 +495,10 @@ int sandbox_new(struct jailer *jailer, const struct proto_create *create,
                 struct error *err)
 {
     cleanup_free struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
-    if (!sandbox)
-        return error_set_errno(err, ENOMEM, "make a sandbox");
+    if (!sandbox) {
+        (void)error_set_errno(err, ENOMEM, "make a sandbox");
+        return -ENOMEM;
+    }
     *sandbox = (struct sandbox){
         .jailer = jailer,
         .listener = *listener,
@@ -520,9 +522,11 @@ int sandbox_new(struct jailer *jailer, const struct proto_create *create,
         .timeout_ms = PROTO_START_WITHIN_MS,
     };
     memcpy(sandbox->id, create->id, sizeof(sandbox->id));
-    if (idmap_take(&jailer->idmap, &sandbox->outer_id) < 0)
-        return error_set(err, ENOSPC, "all of the %u uids for sandboxes are in use",
-                         jailer->idmap.count);
+    if (idmap_take(&jailer->idmap, &sandbox->outer_id) < 0) {
+        (void)error_set(err, ENOSPC, "all of the %u uids for sandboxes are in use",
+                        jailer->idmap.count);
+        return -ENOSPC;
+    }
     *ret_sandbox = TAKE_PTR(sandbox);
     return 0;
 }
