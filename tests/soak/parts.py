@@ -148,7 +148,9 @@ class OneJailer:
         return all(os.path.basename(path) in waiting for path in sandboxes_below(census.PARENT))
 
     def kill_one_that_waits(self):
-        """It is replaced, and nobody hears of it."""
+        """It is replaced, and nobody hears of it. Not while a run may just be getting it."""
+        if any(not flight.fds for flight in self.flights.flying.values()):
+            return
         found = processes_by_sandbox(census.PARENT)
         pids = [pid for name in self.flights.waiting() for pid in found.get(name, ())]
         if pids:
