@@ -4,7 +4,7 @@
 Steady: one jailer to the end, through agents that go away at random moments with all their runs on
 the way; what the jailer itself holds must not grow. Pooled: the same with sandboxes that wait, some
 of which die meanwhile; those stay for the next agent. Killed: SIGKILL of the jailer at a random
-moment, again and again, every other one with a pool; nothing runs on, and the next start finds
+moment, again and again, most with a pool; nothing runs on, and the next start finds
 nothing that it can't sweep.
 """
 
@@ -17,14 +17,17 @@ import time
 import census
 from flights import LANES, WAYS, Flights
 from helpers import jailer_protocol as protocol
-from helpers.cgroup_tree import parent_is_gone, processes_by_sandbox, sandboxes_below
+from helpers import kinds
+from helpers.cgroup_tree import (parent_is_gone, processes_by_sandbox, sandboxes_below,
+                                 zygotes_below)
 from helpers.jailer_process import READY_NETNS, children_of, descriptors_of
 from helpers.local import RUNTIMES, program
 from programs import PROGRAMS
 
 OPTIONS = ("--cgroup-parent", census.PARENT, "--uid-base", str(census.UIDS.start))
 # Fewer than go at a time: a run may find none.
-POOL = ("--pool-min", "4", "--pool-max", "4")
+POOLS = [kind.options(4) for kind in kinds.KINDS.values() if kind.is_pooled and not kind.why_not()]
+ZYGOTE = "python3"  # what sandboxes are forked from, as a process
 SETTLED_WITHIN_S = 20
 # Some forty runs begin in a second.
 MAX_LIFE_OF_AGENT_S, MAX_LIFE_OF_JAILER_S = 3.0, 0.6
@@ -55,11 +58,14 @@ class Soak:
         self.tally.unexpected.append(why)
 
     def nothing_runs_on(self, after, waiting=frozenset):
-        """Every process of every sandbox is gone within the bound, but for those that wait: their
-        names are asked for."""
+        """Every process of every sandbox is gone within the bound, but for those that wait, whose
+        names are asked for, and what they are forked from."""
         def running():
+            names = waiting()
             pids = {str(pid) for name, found in processes_by_sandbox(census.PARENT).items()
-                    if name in waiting() for pid in found}
+                    if name in names for pid in found}
+            if names:
+                pids |= set(map(str, zygotes_below(census.PARENT)))
             return {each for each in census.processes(self.orphans) if each.split()[0] not in pids}
 
         start = time.monotonic()
@@ -138,8 +144,9 @@ class OneJailer:
         """With as many reapers as sandboxes that wait, and no others of either."""
         children = self.children()
         waiting = sum(pool["size"] for pool in self.flights.pools.values())
-        return (self.flights.pools_are_full() and descriptors_of(self.jailer)[1] == READY_NETNS
-                and set(children) <= {"netns", "reaper"} and len(children.get("netns", ())) == 1
+        ready = READY_NETNS if "netns" in children else 0  # where all are forked, none are needed
+        return (self.flights.pools_are_full() and descriptors_of(self.jailer)[1] == ready
+                and set(children) <= {"netns", "reaper", ZYGOTE}
                 and len(children.get("reaper", ())) == waiting == len(self.flights.waiting())
                 and self.none_has_a_run())
 
@@ -206,10 +213,11 @@ def steady(soak, runs, *options):
 
 
 def pooled(soak, runs):
-    before = soak.tally.warm
-    steady(soak, runs, *POOL)
-    if soak.tally.warm == before:
-        soak.unexpected("no run got a sandbox that had waited")
+    for pool in POOLS:
+        before = soak.tally.warm
+        steady(soak, runs // len(POOLS), *pool)
+        if soak.tally.warm == before:
+            soak.unexpected(f"no run got a sandbox that had waited: {pool}")
 
 
 def gone(soak):
@@ -219,7 +227,7 @@ def gone(soak):
 
 def killed(soak, runs):
     left, there = runs, None
-    options = itertools.cycle(((), POOL))
+    options = itertools.cycle([(), *POOLS])
     while left > 0:
         with OneJailer(soak, *next(options)) as one:
             if there is not None:

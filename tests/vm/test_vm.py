@@ -19,7 +19,7 @@ HARD_TIMEOUT_S = 1200
 # The name of each boot: what it runs, each in which kind of sandbox, and what its kernel is told.
 BOOTS = {
     "vm": ([("tests/vm/guest", "cold")], ()),
-    "vm-jail": ([("tests/jail", "cold"), ("tests/pool", "fresh")], ()),
+    "vm-jail": ([("tests/jail", "cold"), ("tests/pool", "fresh"), ("tests/pool", "forked")], ()),
     "vm-escape": ([("tests/escape", "cold")], ()),
     "vm-without-memory": ([("tests/vm/guest/without_memory", "cold")], ("cgroup_disable=memory",)),
 }
