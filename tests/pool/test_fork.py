@@ -14,10 +14,10 @@ from helpers.cgroup_tree import (parent_is_gone, processes_below, processes_by_s
                                  sandboxes_below, zygotes_below)
 from helpers.jailer_process import descriptors_of
 from helpers import jailer_protocol as protocol
-from helpers.local import EMULATED, PATIENCE, ROOT, RUNTIMES, need_root
+from helpers.local import EMULATED, FULL, PATIENCE, ROOT, RUNTIMES, need_root
 from helpers.wait import wait_until
-import test_pool
-from warm import Pool, kinds_of_descriptors
+from test_pool import LOOK
+from warm import Pool, kinds_of_descriptors, runtimes_with_runner
 
 PARENT = "sandboxrun-fork"
 # Other jailers of this machine have other parents, and so must have other uids.
@@ -25,7 +25,7 @@ OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2101300000")
 MIB = 1 << 20
 # Linux: include/uapi/linux/capability.h.
 ZYGOTE_CAPABILITIES = sum(1 << number for number in (6, 7, 8, 18, 21))
-CHILDREN = 60 if EMULATED else 1000
+CHILDREN = 1000 if FULL else 60 if EMULATED else 200
 
 # Draws before anything is forked: what is remembered of it would come back in every child.
 DRAWN_BEFORE = """
@@ -46,7 +46,7 @@ if "numpy" in sys.modules:
 print(json.dumps([os.getpid(), "drawn_before" in sys.modules, draws]))
 """
 
-LOOK_FURTHER = test_pool.LOOK + """
+LOOK_FURTHER = LOOK + """
 import gc, signal, threading, time
 print(json.dumps({
     "signals": [str(signal.getsignal(number)) for number in range(1, 32)],
@@ -122,7 +122,7 @@ class Case(unittest.TestCase):
         """A copy of the runtimes whose interpreter finds further modules."""
         runner = os.path.join(RUNTIMES, "python3.12/usr/lib/sandboxrun/runner.py")
         with open(runner, encoding="utf-8") as file:
-            directory = test_pool.TestRunners.with_runner(self, file.read())
+            directory = runtimes_with_runner(self, file.read())
         for name, text in modules.items():
             path = os.path.join(directory, f"python3.12/usr/lib/python3.12/{name}.py")
             with open(path, "w", encoding="utf-8") as file:

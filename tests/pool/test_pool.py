@@ -5,9 +5,6 @@ that a run can't tell."""
 import json
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 import threading
 import time
 import unittest
@@ -15,9 +12,10 @@ import unittest
 from helpers import jailer_protocol as protocol
 from helpers.cgroup_tree import parent_is_gone, processes_below, sandboxes_below
 from helpers.deny import denying
-from helpers.local import PATIENCE, RUNTIMES, need_root
+from helpers.local import PATIENCE, need_root
 from helpers.wait import wait_until
-from warm import PARENT, Pool, kill, kinds_of_descriptors, new_jailer
+from warm import (PARENT, Pool, kill, kinds_of_descriptors, new_jailer,
+                  runtimes_with_runner)
 
 MIB = 1 << 20
 
@@ -300,37 +298,21 @@ class TestLocks(unittest.TestCase):
 class TestRunners(unittest.TestCase):
     """Runtimes whose runner does not do what it should: runs go on without."""
 
-    def with_runner(self, text):
-        directory = tempfile.mkdtemp(prefix="sandboxrun-pool-")
-        self.addCleanup(shutil.rmtree, directory)
-        root = os.path.join(directory, "python3.12")
-        # By its names where both are in one file system.
-        same = os.stat(RUNTIMES).st_dev == os.stat(directory).st_dev
-        subprocess.run(["cp", "-al" if same else "-a", os.path.join(RUNTIMES, "python3.12"), root],
-                       check=True)
-        compiled = os.path.join(root, "usr/lib/sandboxrun/runner.pyc")
-        os.unlink(compiled)  # the runtime's own has another name for the same file
-        with open(os.path.join(root, "runner.py"), "w", encoding="utf-8") as file:
-            file.write(text)
-        subprocess.run(["chroot", root, "/usr/bin/python3", "-I", "-c", "import py_compile; "
-                        "py_compile.compile('/runner.py', '/usr/lib/sandboxrun/runner.pyc', "
-                        "doraise=True)"], check=True)
-        return directory
-
     def test_one_that_says_something_else(self):
-        runtimes = self.with_runner("import os, sys\nos.write(1, b'hello')\nos.read(3, 1)\n")
+        runtimes = runtimes_with_runner(self, "import os, sys\nos.write(1, b'hello')\nos.read(3, 1)\n")
         with Pool(1, 1, runtimes=runtimes) as pool:
             result, warm = pool.run("print(1)")
             self.assertEqual((result.stdout, warm), (b"hello", False))
             until = time.monotonic() + 20 * PATIENCE
-            while "again_ms" not in pool.jailer.log_text() and time.monotonic() < until:
+            said = "did not say that it waits"
+            while said not in pool.jailer.log_text() and time.monotonic() < until:
                 time.sleep(0.05)
-            self.assertIn("did not say that it waits", pool.jailer.log_text())
+            self.assertIn(said, pool.jailer.log_text())
             self.assertIn("again_ms", pool.jailer.log_text())
             self.assertEqual(pool.jailer.stop(), 0)
 
     def test_one_that_ends(self):
-        runtimes = self.with_runner("print(1)\n")
+        runtimes = runtimes_with_runner(self, "print(1)\n")
         with Pool(1, 1, runtimes=runtimes) as pool:
             result, warm = pool.run("print(2)")
             self.assertEqual((result.stdout, warm), (b"1\n", False))

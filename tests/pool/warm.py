@@ -3,7 +3,10 @@
 
 import contextlib
 import os
+import shutil
 import signal
+import subprocess
+import tempfile
 import time
 
 from helpers import jailer_protocol as protocol
@@ -23,6 +26,25 @@ def new_jailer(*options, runtimes=RUNTIMES, **others):
 def gated_jailer(waiting=8):
     """Each run of it gets a sandbox that has waited, or it is an error."""
     return new_jailer(waiting=waiting)
+
+
+def runtimes_with_runner(test, text):
+    """A directory with a runtime whose runner is this program; it goes with the test."""
+    directory = tempfile.mkdtemp(prefix="sandboxrun-pool-")
+    test.addCleanup(shutil.rmtree, directory)
+    root = os.path.join(directory, "python3.12")
+    # By its names where both are in one file system.
+    same = os.stat(RUNTIMES).st_dev == os.stat(directory).st_dev
+    subprocess.run(["cp", "-al" if same else "-a", os.path.join(RUNTIMES, "python3.12"), root],
+                   check=True)
+    compiled = os.path.join(root, "usr/lib/sandboxrun/runner.pyc")
+    os.unlink(compiled)  # the runtime's own has another name for the same file
+    with open(os.path.join(root, "runner.py"), "w", encoding="utf-8") as file:
+        file.write(text)
+    subprocess.run(["chroot", root, "/usr/bin/python3", "-I", "-c", "import py_compile; "
+                    "py_compile.compile('/runner.py', '/usr/lib/sandboxrun/runner.pyc', "
+                    "doraise=True)"], check=True)
+    return directory
 
 
 def kill(pid):
