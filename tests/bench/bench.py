@@ -27,7 +27,7 @@ QUICK = {"rounds": 20, "idle_rounds": 6, "at_once": [1, 2, 8], "window_ms": 250,
          "stage_rounds": 25, "lock_rounds": 40, "runs": 25, "egress_rounds": 30,
          "downloads": 3, "alive": 2}
 # What a test of the bench itself asks for.
-SMALLEST = QUICK | {"rounds": 2, "idle_rounds": 1, "at_once": [2], "window_ms": 500,
+SMALLEST = QUICK | {"rounds": 2, "idle_rounds": 1, "at_once": [2], "window_ms": 1000,
                     "stage_rounds": 3, "alive": 1}
 PEERS = ("bubblewrap", "crun", "runc", "runsc", "podman", "nsjail", "isolate")
 # A program that is looked at while it sleeps does so for as many seconds.
