@@ -52,7 +52,7 @@ Layers: ${layers_all[*]} (default: all)
   lint     formatting, banned functions, static analysis
 
   --full   soak: 10,000 runs, which take about ten minutes; egress: 5,000 killed runs and 1,000
-           programs that connect at once, ten minutes; escape: every attempt as ToolCall as well;
+           programs that connect at once, ten minutes; escape: every attempt as ToolCall as well; vm: every attempt;
            jail and escape: all of it for every kind of sandbox; pool: 1,000 sandboxes at a time;
            faults: each kind fifty times, hours
   --kind   jail, escape and pool in sandboxes of these kinds alone, and all of it: cold (made for

@@ -72,7 +72,7 @@ static int lay_out_module(struct error *err)
         open(PAYLOAD_ZYGOTE_MODULE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0555);
     if (fd < 0)
         return error_set_errno(err, errno, "make " PAYLOAD_ZYGOTE_MODULE);
-    int r = fd_write_full(fd, zygote_image, (size_t)(zygote_image_end - zygote_image));
+    int r = fd_write_full(fd, zygote_image, (size_t)zygote_image_size);
     return r < 0 ? error_set_errno(err, -r, "write " PAYLOAD_ZYGOTE_MODULE) : 0;
 }
 

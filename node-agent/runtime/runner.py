@@ -243,6 +243,7 @@ def be_forked():
     os.write(REQUEST_FD, HELLO)
     zygote.serve(REQUEST_FD)
     become_different()
+    rehearse()  # once more, for the pages that it writes to are copied now
 
 
 def make_main(path):

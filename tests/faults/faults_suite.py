@@ -28,6 +28,9 @@ SHORT_TIMES, FULL_TIMES = 1, 50
 AT_A_TIME = 12
 LOOK_EVERY_S = 0.04
 
+# The longest pause between an agent's attempts to write a result, and the attempt.
+WRITTEN_WITHIN_S = 45
+
 # After the last fault. A run whose agent has gone for good and whose node is alive has 40 s.
 ENDED_WITHIN_S = QUEUE_TIMEOUT_S + LOST_S + 30
 
@@ -111,7 +114,7 @@ class Round:
                 continue
             self.totals.late += late
             wait_until(f"{node.name} to count {late} results as too late",
-                       lambda: (node.too_late() or 0) - before >= late)
+                       lambda: (node.too_late() or 0) - before >= late, WRITTEN_WITHIN_S)
             if "dropping what came late" not in agent.log():
                 self.runs.wrong.append(f"{node.name} logged nothing of {late} late results")
 
