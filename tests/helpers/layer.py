@@ -7,9 +7,9 @@ PATTERN (as in `python3 -m unittest -k`) picks tests by name. The last line of o
 failed; with CI=true only if nothing was skipped either. A layer may have a line of its own before
 the last: a suite of its sets `last_words` of the result that it is run with.
 
-A layer with a file kind_plan.py runs once for each kind of sandbox (kinds.py): all of it for the
-first of its kinds, and for the others what the plan says. With --kind, a PATTERN or in full, all is
-run that makes sense for a kind.
+A layer with a file kind_plan.py runs once for each kind of sandbox (kinds.py): all of it, or for a
+kind of which the plan has a share, that. With --kind, a PATTERN or in full, all is run that makes
+sense for a kind.
 
 SANDBOXRUN_TEST_LINE is a file that all layers lock which run one after the other.
 """
@@ -168,6 +168,7 @@ def apart(function):
 
 
 def run_kinds(layer, known, wanted, patterns):
+    shares = kinds.plan_of(TESTS / layer)["SHARE"]
     everything = Counts()
     for name in [name for name in wanted or known if name in known]:
         if why_not := kinds.KINDS[name].why_not():
@@ -175,7 +176,7 @@ def run_kinds(layer, known, wanted, patterns):
             # Who asks for it must get it.
             everything.failed += bool(wanted)
             continue
-        some = not wanted and not FULL and not patterns and name != known[0]
+        some = not wanted and not FULL and not patterns and name in shares
         print(f"-- {layer} as {name}{' (some)' if some else ''}", flush=True)
         counts = apart(lambda name=name, some=some: run_as(layer, name, patterns, some))
         print(f"{layer} as {name}: {counts}")
