@@ -17,7 +17,7 @@ from helpers import jailer_protocol as protocol
 from helpers.local import EMULATED, FULL, PATIENCE, ROOT, RUNTIMES, need_root
 from helpers.wait import wait_until
 from test_pool import LOOK
-from warm import Pool, kinds_of_descriptors, runtimes_with_runner
+from warm import Pool, kinds_of_descriptors, runtime_alone, runtimes_with_runner
 
 PARENT = "sandboxrun-fork"
 # Other jailers of this machine have other parents, and so must have other uids.
@@ -66,8 +66,14 @@ print(json.dumps({
 """
 
 
+# So that there is one zygote.
+one_runtime = None
+
+
 def setUpModule():
+    global one_runtime
     need_root()
+    one_runtime = runtime_alone(unittest.addModuleCleanup)
 
 
 def tearDownModule():
@@ -92,6 +98,7 @@ class ForkPool(Pool):
 
 
 def forking(size, *options, **others):
+    others.setdefault("runtimes", one_runtime)
     return ForkPool(size, size, "--pool-mode", "fork", *options, **others)
 
 
@@ -102,7 +109,7 @@ def wait_for_forks(pool, size, more_than=0):
 
 
 def the_zygote(pool):
-    """Its pid; one runtime is enough."""
+    """Its pid."""
     wait_until("a zygote", lambda: len(zygotes_below(PARENT)) == 1)
     return zygotes_below(PARENT).pop()
 

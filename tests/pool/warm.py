@@ -28,15 +28,21 @@ def gated_jailer(waiting=8):
     return new_jailer(waiting=waiting)
 
 
-def runtimes_with_runner(test, text):
-    """A directory with a runtime whose runner is this program; it goes with the test."""
+def runtime_alone(add_cleanup):
+    """A directory with one runtime and no other."""
     directory = tempfile.mkdtemp(prefix="sandboxrun-pool-")
-    test.addCleanup(shutil.rmtree, directory)
-    root = os.path.join(directory, "python3.12")
+    add_cleanup(shutil.rmtree, directory)
     # By its names where both are in one file system.
     same = os.stat(RUNTIMES).st_dev == os.stat(directory).st_dev
-    subprocess.run(["cp", "-al" if same else "-a", os.path.join(RUNTIMES, "python3.12"), root],
-                   check=True)
+    subprocess.run(["cp", "-al" if same else "-a", os.path.join(RUNTIMES, "python3.12"),
+                    os.path.join(directory, "python3.12")], check=True)
+    return directory
+
+
+def runtimes_with_runner(test, text):
+    """A directory with a runtime whose runner is this program; it goes with the test."""
+    directory = runtime_alone(test.addCleanup)
+    root = os.path.join(directory, "python3.12")
     compiled = os.path.join(root, "usr/lib/sandboxrun/runner.pyc")
     os.unlink(compiled)  # the runtime's own has another name for the same file
     with open(os.path.join(root, "runner.py"), "w", encoding="utf-8") as file:
