@@ -174,7 +174,9 @@ class TestJailerContainer(unittest.TestCase):
     def test_its_capacity_is_the_container_s(self):
         self.assertEqual(self.ready["cpu_milli"], 2000)
         self.assertLess(self.ready["memory_bytes"], MEMORY_LIMIT)
-        self.assertGreater(self.ready["memory_bytes"], MEMORY_LIMIT // 2)
+        # The rest is the jailer's own, its pools', and that of a zygote for each runtime, of which a
+        # machine may have several.
+        self.assertGreater(self.ready["memory_bytes"], MEMORY_LIMIT // 4)
         self.assertEqual(self.ready["max_runs"], 64)
 
     def test_it_lives_below_its_own_cgroup(self):
