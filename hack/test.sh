@@ -52,8 +52,9 @@ Layers: ${layers_all[*]} (default: all)
   lint     formatting, banned functions, static analysis
 
   --full   soak: 10,000 runs, which take about ten minutes; egress: 5,000 killed runs and 1,000
-           programs that connect at once, ten minutes; escape: every attempt as ToolCall as well; vm: every attempt;
+           programs that connect at once, ten minutes; escape: every attempt as ToolCall as well;
            jail and escape: all of it for every kind of sandbox; pool: 1,000 sandboxes at a time;
+           vm: every attempt, and each kind of sandbox that waits;
            faults: each kind fifty times, hours
   --kind   jail, escape and pool in sandboxes of these kinds alone, and all of it: cold (made for
            the run), fresh (one that has waited, its interpreter started anew), forked (its
@@ -214,7 +215,8 @@ layer_command() {
     esac
 }
 
-# What is only computed begins at once and gives way to all else, one thing at a time. Each is a process group of its own, which ends as a whole.
+# What is only computed begins at once and gives way to all else, one thing at a time. Each is a
+# process group of its own, which ends as a whole.
 builds_pid=
 old_kubectl_log=build/test-logs/build-old-kubectl.log
 old_kubectl_pid=

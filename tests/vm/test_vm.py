@@ -17,10 +17,13 @@ from helpers.local import FULL
 # processors that have nothing else to do.
 HARD_TIMEOUT_S = 1200
 
+# What takes and returns a sandbox that waited is the same code for both kinds.
+POOLS = [("tests/pool", kind) for kind in (("fresh", "forked") if FULL else ("forked",))]
+
 # The name of each boot: what it runs, each in which kind of sandbox, and what its kernel is told.
 BOOTS = {
     "vm": ([("tests/vm/guest", "cold")], ()),
-    "vm-jail": ([("tests/jail", "cold"), ("tests/pool", "fresh"), ("tests/pool", "forked")], ()),
+    "vm-jail": ([("tests/jail", "cold"), *POOLS], ()),
     "vm-escape": ([("tests/escape", "cold")], ()),
     "vm-without-memory": ([("tests/vm/guest/without_memory", "cold")], ("cgroup_disable=memory",)),
 }
@@ -61,10 +64,11 @@ LEFT_OUT = {
 }
 
 
-# What an ordinary run spares the processors, and --full does: filter, descriptors and namespaces
-# refuse these, for which the version of the cgroups is nothing.
+# What an ordinary run spares the processors, and --full does: filter, descriptors, capabilities and
+# namespaces refuse these, for which the version of the cgroups is nothing.
 ONLY_IN_FULL = ("system-calls/*", "inheritance/*", "read-back/*", "other-processes/*", "sockets/*",
-                "devices/*", "known-holes/*")
+                "devices/*", "known-holes/*", "mounts/*", "namespaces/*", "privileges/*",
+                "kernel-interfaces/*", "proc-and-sys/*")
 
 
 class GuestTest(unittest.TestCase):
