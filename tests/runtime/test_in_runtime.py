@@ -189,7 +189,7 @@ class InRuntimeTest(unittest.TestCase):
         done = subprocess.run(
             [*command, *argv],
             env={"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": "/home/sandbox",
-                 "LANG": "C.UTF-8", "TMPDIR": "/tmp"},
+                 "LANG": "C.UTF-8", "TMPDIR": "/tmp", "SANDBOXRUN_TEST_UNDER_POLICY": "1"},
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
