@@ -195,7 +195,7 @@ class TestLeases(unittest.TestCase):
         node.cable.mend_for_new()
         self.create("delayed", node, "print('started')")
         self.cluster.wait_phase("delayed", ("Scheduled",))
-        time.sleep(OLD_S + 0.5)
+        time.sleep(OLD_S + 2)  # a Date shows whole seconds
         self.assertEqual(self.cluster.get("delayed")["status"]["phase"], "Scheduled")
         node.cable.mend()
         self.assertEqual(self.cluster.wait_finished("delayed")["status"]["phase"], "Succeeded")
