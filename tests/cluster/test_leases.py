@@ -28,8 +28,9 @@ LOOP = "while True:\n    pass\n"
 class LeaseNode(CabledNode):
     """One that is known by a label."""
 
-    def __init__(self, cluster, name):
+    def __init__(self, cluster, name, options):
         super().__init__(cluster, name)
+        self.options = options
         self.health = free_port()
         cluster.kubectl("apply", "-f", "-", input=json.dumps(
             {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))
@@ -38,7 +39,8 @@ class LeaseNode(CabledNode):
         cluster.kubectl("patch", "node", name, "--type=merge", "-p", '{"spec":{"taints":null}}')
 
     def start_agent(self, *args):
-        super().start_agent(*TIMES, "--health-address", f"127.0.0.1:{self.health}", *args)
+        super().start_agent(*TIMES, "--health-address", f"127.0.0.1:{self.health}",
+                            *self.options, *args)
 
     def metric(self, name):
         return metric(http_get(f"http://127.0.0.1:{self.health}/metrics")[1], name)
@@ -58,8 +60,8 @@ class TestLeases(unittest.TestCase):
     def start_controller(cls):
         cls.cluster.start_controller(*TIMES, "--health-address", f"127.0.0.1:{cls.health}")
 
-    def add_node(self, name):
-        node = LeaseNode(self.cluster, name)
+    def add_node(self, name, *options):
+        node = LeaseNode(self.cluster, name, options)
         self.addCleanup(self.remove_node, node)
         node.start()
         self.wait_heard(name)
@@ -190,7 +192,7 @@ class TestLeases(unittest.TestCase):
 
     def test_an_assignment_that_comes_late_is_started_after_a_new_list(self):
         """The watch alone lags: the lease never lapsed."""
-        node = self.add_node("slow")
+        node = self.add_node("slow", "--lease-duration", "30s")
         node.cable.cut()
         node.cable.mend_for_new()
         self.create("delayed", node, "print('started')")
