@@ -400,7 +400,7 @@ def parse(argv=None):
     parser.add_argument("--pairs", type=int, metavar="N",
                         help="pairs of turns, controller and bare writer (2 to 8; quick 2)")
     parser.add_argument("--flow", type=int, metavar="N",
-                        help="short runs each time (200; quick 60)")
+                        help="short runs each time (200; quick 30)")
     parser.add_argument("--rate", type=float, default=25.0, metavar="N",
                         help="short runs a second (25)")
     parser.add_argument("--idle", type=float, metavar="SECONDS",
@@ -409,7 +409,7 @@ def parse(argv=None):
     quick = options.quick
     options.agents = options.agents or ([10, 100] if quick else [10, 100, 1000])
     options.objects = options.objects or ([100, 1000] if quick else [100, 1000, 10000])
-    options.flow = options.flow or (60 if quick else 200)
+    options.flow = options.flow or (30 if quick else 200)
     options.pairs = options.pairs or (MIN_PAIRS if quick else None)
     options.idle = options.idle or (1.0 if quick else 4.0)
     if options.objects[0] < 8 or options.flow < 1 or options.rate <= 0:
