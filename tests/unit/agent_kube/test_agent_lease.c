@@ -95,13 +95,15 @@ static void test_an_assignment_that_comes_late(void **state)
     fixture_start(
         &f, "[" NODE "," LIST("") "," WATCH(EVENT("ADDED", LATE("a", "6", ID_A)) "," EVENT(
                 "ADDED",
-                LATE("b", "7", ID_B))) "," LIST(LATE("a", "6",
-                                                     ID_A)) "," PATCHED("a") "," WATCH("") "]");
+                LATE("b", "7",
+                     ID_B))) "," LIST(RUN("a", "8", "Failed", "$INSTANCE", ID_A, "",
+                                          "") "," LATE("b", "7",
+                                                       ID_B)) "," PATCHED("b") "," WATCH("") "]");
     fixture_wait(&f, SAID("phase", "Succeeded"), 1);
     server_run_for(&f.server, 100);
     assert_int_equal(fake_jailer_count(&f.jailer, PROTO_CREATE), 1);
     assert_int_equal(server_count(&f.server, "limit="), 2);
-    assert_int_equal(server_count(&f.server, "sandboxruns/b"), 0);
+    assert_int_equal(server_count(&f.server, "sandboxruns/a"), 0);
     fixture_stop(&f);
 }
 
