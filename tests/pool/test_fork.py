@@ -87,14 +87,8 @@ class ForkPool(Pool):
         super().__init__(least, most, "--pool-min", str(least), "--pool-max", str(most), *OPTIONS,
                          *options, **others)
 
-    def run(self, code, **options):
-        connection = self.jailer.connection
-        sandbox = connection.create(**{name: options.pop(name) for name in ("memory", "cpu")
-                                       if name in options})
-        kind, fields, fds = connection.receive_about(sandbox)
-        if kind != protocol.CREATED:
-            raise AssertionError(fields)
-        return protocol.finish(connection, sandbox, fds, code, **options), bool(fields["warm"])
+    def got(self, warm):
+        pass
 
 
 def forking(size, *options, **others):

@@ -95,6 +95,10 @@ class Pool:
             self.listen(1)
         return self.said[runtime]
 
+    def got(self, warm):
+        """By default it must be of the kind that the layer is run for."""
+        kinds.current.got(warm)
+
     def run(self, code, **options):
         """A run, and whether it got a sandbox that was made ahead, as its kind is made."""
         connection = self.jailer.connection
@@ -104,6 +108,6 @@ class Pool:
         if kind != protocol.CREATED:
             raise AssertionError(fields)
         if fields["warm"]:
-            kinds.current.got(fields["warm"])
+            self.got(fields["warm"])
         result = protocol.finish(connection, sandbox, fds, code, **options)
         return result, bool(fields["warm"])

@@ -50,7 +50,7 @@ LEFT_OUT = {
     "test_examples.*_as_streams": "the same runs as those that are shown as objects",
     "test_examples.*fork_bomb*": "emulated, it takes longer than its 2 s; guest/ has bombs",
     "test_examples.*infinite_loop*": "emulated, it may say nothing yet when its second is over",
-    "test_examples.*stubborn*": "the same; the attempts at a deadline have the time they need",
+    "test_examples.*stubborn*": "the same; deadline/ leaves daemons behind as well",
     "test_examples.*test_all_in_one_call": "the fork bomb is one of them",
     "test_corpus.*": "the attempts' files are the same here",
     "test_page.*": "the page is the same here",
