@@ -47,7 +47,6 @@ struct assignment {
     uint64_t memory_bytes;
 };
 
-struct assignment *assignments_find(const struct assignments *assignments, const char *sandbox_id);
 void assignments_start_held(struct assignments *assignments);
 
 /* Starts the code, or writes why it can't be started. object is read during the call only. */

@@ -29,7 +29,7 @@ struct sighting {
     struct run_status status;
 };
 
-struct assignment *assignments_find(const struct assignments *assignments, const char *sandbox_id)
+static struct assignment *find(const struct assignments *assignments, const char *sandbox_id)
 {
     struct assignment *assignment = NULL;
 
@@ -266,7 +266,7 @@ static void drop_earlier(struct assignments *assignments, const struct sighting 
 static void sight(struct assignments *assignments, const struct sighting *sighting)
 {
     const char *id = sighting->status.sandbox_id;
-    struct assignment *assignment = assignments_find(assignments, id);
+    struct assignment *assignment = find(assignments, id);
     struct assignment_facts facts;
 
     drop_earlier(assignments, sighting);
@@ -337,8 +337,7 @@ static void forget_mark(const char *sandbox_id, void *arg)
 {
     struct assignments *assignments = arg;
 
-    if (assignments_find(assignments, sandbox_id) ||
-        status_writer_has(assignments->options.writer, sandbox_id))
+    if (find(assignments, sandbox_id) || status_writer_has(assignments->options.writer, sandbox_id))
         return;
     log_event(LOG_LEVEL_WARN, "dropping a mark of a run that is gone",
               LOG_TEXT("sandbox", sandbox_id));
@@ -370,7 +369,7 @@ void assignments_start_held(struct assignments *assignments)
 void assignments_written(struct assignments *assignments, const struct status_target *target,
                          enum status_write write, enum status_step step)
 {
-    struct assignment *assignment = assignments_find(assignments, target->sandbox_id);
+    struct assignment *assignment = find(assignments, target->sandbox_id);
 
     if (assignment && write == STATUS_WRITE_RUNNING) {
         if (step == STATUS_STEP_WRITTEN)
