@@ -9,7 +9,7 @@ import os
 import re
 
 from helpers.cgroup_tree import sandboxes_below
-from helpers.leftovers import slab_objects
+from helpers.leftovers import network_namespaces
 from helpers.toolcall import PARENT
 
 
@@ -94,7 +94,7 @@ def held_namespaces():
 
 def unheld_namespaces():
     """Network namespaces of the kernel that nobody on the machine is seen to hold."""
-    objects = slab_objects("net_namespace")
+    objects = network_namespaces()
     return 0 if objects is None else objects - held_namespaces()
 
 

@@ -21,7 +21,7 @@ import re
 import tempfile
 import time
 
-from helpers.leftovers import files_of, slab_objects
+from helpers.leftovers import files_of, network_namespaces, slab_objects
 
 UIDS = range(2_100_200_000, 2_100_200_000 + 65536)
 PARENT = "sandboxrun-soak"
@@ -257,16 +257,20 @@ DYING = {"memory": 32, "cpu": 4, "cpuacct": 4, "pids": 4, "freezer": 4, "devices
          "cpuset": 4}
 
 
+def slab(cache):
+    return lambda: slab_objects(cache)
+
+
 def slab_row(name, cache, tolerance):
     return Row(name, lambda look: slab_objects(cache), tolerance)
 
 
-def unheld_row(name, cache, tolerance, held):
+def unheld_row(name, count, tolerance, held):
     """Objects of the kernel that no process of the machine is seen to hold. So what others make
     and hold meanwhile doesn't count; what a process gives up at the very moment is the tolerance,
     and so are those that the kernel has of its own, which are the same before and after."""
     def read(look):
-        objects = slab_objects(cache)
+        objects = count()
         return None if objects is None else objects - held(look)
     return Row(name, read, tolerance)
 
@@ -287,21 +291,21 @@ def rows():
         Row("message queues", lambda look: message_queues()),
         # What the kernel has, less what processes hold. After a full test all of these are less
         # than what one run in a hundred would leak.
-        unheld_row("network namespaces nobody holds", "net_namespace", 2,
+        unheld_row("network namespaces nobody holds", network_namespaces, 2,
                    lambda look: look.held("net")),
-        unheld_row("pid namespaces nobody holds", "pid_namespace", 2,
+        unheld_row("pid namespaces nobody holds", slab("pid_namespace"), 2,
                    lambda look: look.held("pid")),
-        unheld_row("user namespaces nobody holds", "user_namespace", 2,
+        unheld_row("user namespaces nobody holds", slab("user_namespace"), 2,
                    lambda look: look.held("user")),
-        unheld_row("uts namespaces nobody holds", "uts_namespace", 2,
+        unheld_row("uts namespaces nobody holds", slab("uts_namespace"), 2,
                    lambda look: look.held("uts")),
-        unheld_row("ipc namespaces nobody holds", "mqueue_inode_cache", 2,
+        unheld_row("ipc namespaces nobody holds", slab("mqueue_inode_cache"), 2,
                    lambda look: look.held("ipc")),
-        unheld_row("mounts in nobody's namespace", "mnt_cache", 24,
+        unheld_row("mounts in nobody's namespace", slab("mnt_cache"), 24,
                    lambda look: sum(look.mounts.values())),
-        unheld_row("tasks without a thread", "task_struct", 16, lambda look: look.threads),
+        unheld_row("tasks without a thread", slab("task_struct"), 16, lambda look: look.threads),
         # Each network namespace of other programs has some ten of the kernel's own.
-        unheld_row("sockets nobody holds", "sock_inode_cache", 64,
+        unheld_row("sockets nobody holds", slab("sock_inode_cache"), 64,
                    lambda look: len(look.sockets)),
         slab_row("keys", "key_jar", 4),
         # Libraries and programs are open files as well, some hundred of one that others start.
