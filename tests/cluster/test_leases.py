@@ -79,6 +79,12 @@ class TestLeases(unittest.TestCase):
         wait_until(f"the controller to hear of {name}",
                    lambda: f'"a node is heard of","node":"{name}"' in self.cluster.controller.log())
 
+    def wait_watched(self, node):
+        """Until the node's runs come by a watch: the first may still be in the list."""
+        for name in (f"{node.name}-first", f"{node.name}-second"):
+            self.create(name, node, "print(1)")
+            self.assertEqual(self.cluster.wait_finished(name)["status"]["phase"], "Succeeded")
+
     def create(self, name, node, code=LOOP, timeout=1, **spec):
         self.addCleanup(self.cluster.delete, name)
         return self.cluster.create(run_document(name, code, timeoutSeconds=timeout,
@@ -176,6 +182,7 @@ class TestLeases(unittest.TestCase):
 
     def test_an_assignment_that_a_watch_brings_too_late_is_not_started(self):
         node = self.add_node("lags")
+        self.wait_watched(node)
         node.cable.cut()
         since = time.monotonic()
         self.create("outdated", node, "print('started')")
@@ -193,6 +200,7 @@ class TestLeases(unittest.TestCase):
     def test_an_assignment_that_comes_late_is_started_after_a_new_list(self):
         """The watch alone lags: the lease never lapsed."""
         node = self.add_node("slow", "--lease-duration", "30s")
+        self.wait_watched(node)
         node.cable.cut()
         node.cable.mend_for_new()
         self.create("delayed", node, "print('started')")
