@@ -24,13 +24,13 @@ def encoded(body):
 
 
 class Answer:
-    def __init__(self, status, text, headers):
+    def __init__(self, status, text, headers, streamed=False):
         self.status = status
         self.headers = headers
         # What is turned away before anybody looked at it, with 429, is told in plain text.
         self.text = text.decode(errors="replace")
         is_json = headers.get_content_type() == "application/json"
-        self.body = json.loads(text) if text and is_json else None
+        self.body = json.loads(text) if text and is_json and not streamed else None
 
     @property
     def accepted(self):
@@ -90,7 +90,15 @@ class RawApi:
         headers = dict(self.headers, **({"Content-Type": content_type} if data else {}))
         self.connection.request(method, path, data, headers)
         response = self.connection.getresponse()
-        return Answer(response.status, response.read(), response.headers)
+        return Answer(response.status, response.read(), response.headers,
+                      streamed="watch" in query and response.status == 200)
+
+    def history(self, collection, since):
+        """The events of all that was written to a collection after the resourceVersion since."""
+        answer = self.get(collection, watch=1, resourceVersion=since, timeoutSeconds=1)
+        if not answer.accepted:
+            raise AssertionError(f"no history of {collection}: {answer.message}")
+        return [json.loads(line) for line in answer.text.splitlines()]
 
     def get(self, path, **query):
         return self.request("GET", path, **query)
