@@ -78,7 +78,7 @@ def summarise(rows):
                 figures[f"{prefix}{name}_ms"] = rows[name][kind]["end_ms"]["p50"]
                 figures[f"{prefix}{name}_p99_ms"] = rows[name][kind]["end_ms"]["p99"]
                 if name != "bare":
-                    figures[f"{prefix}{name}_over_bare"] = rows[name][kind]["end_over_bare"]
+                    figures[f"{prefix}{name}_over_bare"] = rows[name][kind].get("end_over_bare")
     kind = next((name for name in ("forked", "fresh") if "latency" in rows.get(name, {})), None)
     if kind:
         warm = rows[kind]
@@ -86,10 +86,10 @@ def summarise(rows):
             "warm_kind": kind,
             "warm_output_p50_ms": warm["latency"]["output_ms"]["p50"],
             "warm_output_p99_ms": warm["latency"]["output_ms"]["p99"],
-            "warm_output_over_bare_prestarted": warm["latency"]["output_over_prestarted"],
+            "warm_output_over_bare_prestarted": warm["latency"].get("output_over_prestarted"),
             "warm_result_p50_ms": warm["latency"]["end_ms"]["p50"],
             "warm_result_p99_ms": warm["latency"]["end_ms"]["p99"],
-            "warm_result_over_bare_prestarted": warm["latency"]["end_over_prestarted"],
+            "warm_result_over_bare_prestarted": warm["latency"].get("end_over_prestarted"),
             "warm_private_kib": warm.get("memory", {}).get("waiting", {}).get("private_kib"),
             "runs_per_s": most_per_second(warm),
         }
