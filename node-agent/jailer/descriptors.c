@@ -42,6 +42,23 @@ int descriptors_keep(int lowest, const int *keep, size_t count, struct error *er
     return close_span(next, INT_MAX, err);
 }
 
+int descriptors_place(const int *from, size_t count, size_t inherited, struct error *err)
+{
+    int parked[PARKING_FD];
+    if (count > ARRAY_SIZE(parked))
+        return error_set(err, EINVAL, "place more than %d descriptors", PARKING_FD);
+    for (size_t i = 0; i < count; i++) {
+        parked[i] = fcntl(from[i], F_DUPFD_CLOEXEC, PARKING_FD);
+        if (parked[i] < 0)
+            return error_set(err, errno, "duplicate a descriptor");
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (dup3(parked[i], (int)i, i < inherited ? 0 : O_CLOEXEC) < 0)
+            return error_set(err, errno, "set descriptor %zu", i);
+    }
+    return 0;
+}
+
 int descriptors_arrange(int request_fd, int stdout_fd, int stderr_fd, int *status_fd,
                         struct error *err)
 {
@@ -49,18 +66,10 @@ int descriptors_arrange(int request_fd, int stdout_fd, int stderr_fd, int *statu
     if (null_fd < 0)
         return error_set(err, errno, "open /dev/null");
     const int from[] = {null_fd, stdout_fd, stderr_fd, request_fd, *status_fd};
-    int parked[ARRAY_SIZE(from)];
-    for (size_t i = 0; i < ARRAY_SIZE(from); i++) {
-        parked[i] = fcntl(from[i], F_DUPFD_CLOEXEC, PARKING_FD);
-        if (parked[i] < 0)
-            return error_set(err, errno, "duplicate a descriptor");
-    }
     const int status_target = PAYLOAD_REQUEST_FD + 1;
-    for (size_t i = 0; i < ARRAY_SIZE(from); i++) {
-        int flags = (int)i == status_target ? O_CLOEXEC : 0;
-        if (dup3(parked[i], (int)i, flags) < 0)
-            return error_set(err, errno, "set descriptor %zu", i);
-    }
+    int r = descriptors_place(from, ARRAY_SIZE(from), (size_t)status_target, err);
+    if (r < 0)
+        return r;
     *status_fd = status_target;
     return close_span(status_target + 1, INT_MAX, err);
 }

@@ -49,6 +49,7 @@ int fork_request_read(const struct fork_request *request, size_t len, const int 
         .shows_places = request->shows_places != 0,
     };
     ret_spec->fds[JAIL_FD_NET_NS] = -1;
+    ret_spec->fds[JAIL_FD_REAPER] = -1;
     for (size_t i = 0; i < ARRAY_SIZE(sent); i++)
         ret_spec->fds[sent[i]] = *fds++;
     for (size_t i = 0; i < request->tasks_count; i++)

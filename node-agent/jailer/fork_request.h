@@ -38,8 +38,9 @@ struct fork_request {
     struct landlock_plan landlock;
 };
 
-/* All but JAIL_FD_NET_NS, which would be the host's: such a jail makes its own. */
-#define MAX_FORK_FDS (JAIL_FD_COUNT - 1 + MAX_CGROUP_HIERARCHIES)
+/* All but JAIL_FD_NET_NS, which would be the host's: such a jail makes its own; and JAIL_FD_REAPER,
+ * which the zygote has. */
+#define MAX_FORK_FDS (JAIL_FD_COUNT - 2 + MAX_CGROUP_HIERARCHIES)
 
 static_assert(MAX_FORK_FDS <= MAX_PASSED_FDS, "a request goes in one packet");
 

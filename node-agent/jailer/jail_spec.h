@@ -31,6 +31,7 @@ enum jail_fd {
     JAIL_FD_MOUNT_NS, /* the runtime's template */
     JAIL_FD_NET_NS,   /* made ahead; -1: the child makes its own */
     JAIL_FD_PROC,     /* the jailer's /proc, for /proc/self of the child */
+    JAIL_FD_REAPER,   /* what process 1 of a forked jail executes (reaper_start.h); others: -1 */
     JAIL_FD_COUNT,
 };
 

@@ -16,6 +16,9 @@
 /* One that finds a socket in place of the request loads this and becomes a zygote. */
 #define PAYLOAD_ZYGOTE_MODULE "/tmp/sandboxrun_zygote.so"
 
+/* And process 1 of its children executes this. */
+#define PAYLOAD_ZYGOTE_REAPER "/tmp/reaper"
+
 /* Descriptor of the request inside; 0 is /dev/null, 1 and 2 are the streams. */
 #define PAYLOAD_REQUEST_FD 3
 

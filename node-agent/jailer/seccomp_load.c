@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int set_filter(const struct seccomp_policy *policy, unsigned long flags)
+int seccomp_set_filter(const struct seccomp_policy *policy, unsigned long flags)
 {
     /* The kernel only reads what its struct points to without const. */
     union {
@@ -22,7 +22,7 @@ static int set_filter(const struct seccomp_policy *policy, unsigned long flags)
 
 int seccomp_load(const struct seccomp_policy *policy, struct error *err)
 {
-    int r = set_filter(policy, 0);
+    int r = seccomp_set_filter(policy, 0);
     return r < 0 ? error_set(err, -r, "load the filter %s", policy->name) : 0;
 }
 
@@ -30,9 +30,9 @@ int seccomp_load_listened(const struct seccomp_policy *policy, struct error *err
 {
     /* Before Linux 5.19 a signal takes a call that waits for its answer back and makes it anew;
      * with the second flag, once it was received only a deadly one ends the wait. */
-    int fd = set_filter(policy,
-                        SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+    int fd = seccomp_set_filter(policy, SECCOMP_FILTER_FLAG_NEW_LISTENER |
+                                            SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
     if (fd == -EINVAL)
-        fd = set_filter(policy, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+        fd = seccomp_set_filter(policy, SECCOMP_FILTER_FLAG_NEW_LISTENER);
     return fd < 0 ? error_set(err, -fd, "load the filter %s with a listener", policy->name) : fd;
 }

@@ -63,17 +63,25 @@ static int become(uid_t uid, gid_t gid, struct error *err)
     return 0;
 }
 
-static int lay_out_module(struct error *err)
+static int lay_out(const char *path, mode_t mode, const char *image, uint64_t size,
+                   struct error *err)
+{
+    cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd < 0)
+        return error_set_errno(err, errno, "make %s", path);
+    int r = fd_write_full(fd, image, (size_t)size);
+    return r < 0 ? error_set_errno(err, -r, "write %s", path) : 0;
+}
+
+/* Who may execute the reaper may not read it: so it is never dumpable (would_dump() in the kernel's
+ * fs/exec.c). */
+static int lay_out_files(struct error *err)
 {
     if (mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,nr_inodes=4,mode=700") < 0)
         return error_set_errno(err, errno, "mount a tmpfs on /tmp");
     (void)umask(022);
-    cleanup_close int fd =
-        open(PAYLOAD_ZYGOTE_MODULE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0555);
-    if (fd < 0)
-        return error_set_errno(err, errno, "make " PAYLOAD_ZYGOTE_MODULE);
-    int r = fd_write_full(fd, zygote_image, (size_t)zygote_image_size);
-    return r < 0 ? error_set_errno(err, -r, "write " PAYLOAD_ZYGOTE_MODULE) : 0;
+    int r = lay_out(PAYLOAD_ZYGOTE_MODULE, 0555, zygote_image, zygote_image_size, err);
+    return r < 0 ? r : lay_out(PAYLOAD_ZYGOTE_REAPER, 0111, reaper_image, reaper_image_size, err);
 }
 
 /* Ambient, or they would end with execve(), since it isn't root (capabilities(7)). */
@@ -135,7 +143,7 @@ static int set_up(const struct zygote_plan *plan, struct error *err)
     if (r >= 0)
         r = become(plan->uid, plan->gid, err);
     if (r >= 0)
-        r = lay_out_module(err);
+        r = lay_out_files(err);
     if (r >= 0)
         r = keep_capabilities(err);
     if (r >= 0)

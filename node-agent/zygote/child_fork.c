@@ -3,9 +3,12 @@
 
 #include "common/cleanup.h"
 #include "node-agent/jailer/child_internal.h"
+#include "node-agent/jailer/descriptors.h"
 #include "node-agent/jailer/pass_fd.h"
+#include "node-agent/reaper/reaper_start.h"
+#include "node-agent/zygote/rseq.h"
 
-#include <signal.h>
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -21,20 +24,34 @@ static int say_born(const struct child *child, struct error *err)
     return r < 0 ? error_set(err, -r, "hand over the pidfd of process 1") : 0;
 }
 
-/* The zygote isn't dumpable, and what is not has a /proc/self that is root's. Process 1 becomes so
- * again behind its writing there, process 2 is as if execve() had made it. */
+/* The zygote isn't dumpable, and what is not has a /proc/self that is root's. The bit is the
+ * memory's: process 1, which shares the zygote's, clears it behind its writing there, and the
+ * zygote in any case; process 2 is as if execve() had made it. */
 static int show_self(struct error *err)
 {
     return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0 ? error_set(err, errno, "set the dumpable bit")
                                                   : 0;
 }
 
-/* The interpreter's own handlers are for process 2, which goes on as an interpreter. */
-static void forget_handlers(void)
+/* The end of what process 1 has of the zygote: it goes on with a memory of its own. */
+static _Noreturn void become_reaper(struct child *child, int signal_fd)
 {
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    for (int signum = 1; signum < NSIG; signum++)
-        (void)sigaction(signum, &action, NULL);
+    const int *fds = child->spec->fds;
+    const int from[] = {[REAPER_FD_STATUS] = child->status_fd,
+                        [REAPER_FD_EXIT] = fds[JAIL_FD_EXIT],
+                        [REAPER_FD_LIFELINE] = fds[JAIL_FD_LIFELINE],
+                        [REAPER_FD_BACKSTOP] = fds[JAIL_FD_BACKSTOP],
+                        [REAPER_FD_SIGNAL] = signal_fd,
+                        [REAPER_FD_COUNT] = fds[JAIL_FD_REAPER]};
+    char *argv[] = {(char[]){"reaper"}, NULL};
+    char *env[] = {NULL};
+    struct error err = {0};
+    if (descriptors_place(from, ARRAY_SIZE(from), REAPER_FD_COUNT, &err) < 0)
+        child_fail(child, JAIL_LOCK_DESCRIPTORS, &err);
+    child->status_fd = REAPER_FD_STATUS;
+    (void)syscall(SYS_execveat, REAPER_FD_COUNT, "", argv, env, AT_EMPTY_PATH);
+    (void)error_set(&err, errno, "execute the reaper");
+    child_fail(child, JAIL_LOCK_EXEC, &err);
 }
 
 void child_fork(const struct jail_spec *spec)
@@ -47,15 +64,13 @@ void child_fork(const struct jail_spec *spec)
     /* The C library's, which sets right what it remembers of the process: its lists, its locks, the
      * number of the thread. */
     pid_t main_pid = fork();
-    if (main_pid < 0) {
-        (void)error_set(&err, errno, "fork process 2");
+    if (main_pid < 0 || (main_pid > 0 && main_pid != REAPER_MAIN_PID)) {
+        (void)error_set(&err, main_pid < 0 ? errno : EPROTO, "fork process 2");
         child_fail(&child, JAIL_LOCK_EXEC, &err);
     }
-    if (main_pid > 0) {
-        forget_handlers();
-        child_reap(&child, signal_fd, main_pid);
-    }
-    if (show_self(&err) < 0)
+    if (main_pid > 0)
+        become_reaper(&child, signal_fd);
+    if (show_self(&err) < 0 || rseq_register(&err) < 0)
         child_fail(&child, JAIL_LOCK_EXEC, &err);
     child_lock_program(&child);
     (void)fd_close(child.status_fd);

@@ -4,8 +4,9 @@
 #include "node-agent/jailer/jail_spec.h"
 
 /*
- * In process 1, fresh from the zygote's clone3(): says that it was born, sets the locks in their
- * order, forks process 2 and becomes the reaper. Returns in process 2 alone, behind all its locks,
- * as a copy of the zygote. What fails is said on the status socket, and the process ends.
+ * In process 1, fresh from clone_shared(), with the zygote's memory and stack while that one stands
+ * still: says that it was born, sets the locks in their order, forks process 2 and executes the
+ * reaper. Returns in process 2 alone, behind all its locks, as a copy of the zygote. What fails is
+ * said on the status socket, and the process ends.
  */
 void child_fork(const struct jail_spec *spec);

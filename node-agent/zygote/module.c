@@ -11,15 +11,21 @@
  *   jailer --fork, exec--> zygote: the runner (node-agent/runtime/runner.py), which imports what it
  *     |                      |     is told, loads this module and calls serve()
  *     |-- fork_request ----->|
- *     |                      `--clone3(NEWPID, PARENT)--> process 1, a child of the jailer's
- *     |<- REPORT_BORN, its pidfd ---------------------------- |
- *     |                                                       | every lock that both share
- * (child.h) |                                                       |--fork--> process 2: its own
- * locks, |                                                       |          REPORT_LISTENER, back
- * into
- *     |<- REPORT_SEALED -------------------------------------- |          the runner, which goes on
- *     |                                                       v          as one that waits
- *     |                                                   reaper_run()
+ *     |                      `--clone3--> process 1, a child of the jailer's
+ *     |                                   |
+ *     |<- REPORT_BORN, its pidfd ---------|
+ *     |                                   |  every lock that both share (child.h)
+ *     |                                   |--fork--> process 2: its own locks
+ *     |<- REPORT_LISTENER ----------------|----------|
+ *     |                                   |          `-> back into the runner, which goes on as
+ *     |                                   |              one that waits
+ *     |                                   `--exec--> the reaper (node-agent/reaper)
+ *     |<- REPORT_SEALED ------------------------------|
+ *
+ * Process 1 has no use for a copy of the interpreter, so it gets none: until it executes the reaper
+ * it shares the zygote's memory, and the zygote stands still (CLONE_VM | CLONE_VFORK). All that
+ * runs in that time is our own code, on the stack below the zygote's. Process 2 is a copy from
+ * birth.
  *
  * The zygote has a uid of its own, and capabilities in a user namespace that was made for it and
  * its children alone (node-agent/jailer/family.h); over the host it has none. It reads nothing of
@@ -39,22 +45,34 @@
 #include "node-agent/zygote/child_fork.h"
 #include "seccomp/seccomp_policies.h"
 
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+long clone_shared(struct clone_args *args, size_t size) __attribute__((returns_twice));
+
 /* A child of the jailer's, which ends with it and is reaped by it as any other process 1. Python's
- * handlers stay: process 2 needs them. */
-static long clone_process_1(int clone_fd)
+ * handlers stay: process 2 needs them. Returns here once process 1 is the reaper or has ended, and
+ * 0 in process 2, which is behind all its locks then. */
+static __attribute__((noinline)) long clone_process_1(const struct jail_spec *spec, int clone_fd)
 {
-    struct clone_args args = {.flags = CLONE_NEWPID | CLONE_PARENT};
+    struct clone_args args = {.flags = CLONE_NEWPID | CLONE_PARENT | CLONE_VM | CLONE_VFORK};
     if (clone_fd >= 0) {
         args.flags |= CLONE_INTO_CGROUP;
         args.cgroup = (uint64_t)clone_fd;
     }
-    return syscall(SYS_clone3, &args, sizeof(args));
+    long pid = clone_shared(&args, sizeof(args));
+    if (pid == 0)
+        child_fork(spec);
+    return pid;
+}
+
+static int hide_self(void)
+{
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 static void refuse(const struct jail_spec *spec, int errnum, const char *what)
@@ -74,21 +92,21 @@ static bool fork_jail(const struct jail_spec *spec, int clone_fd)
         return false;
     }
     PyOS_BeforeFork();
-    long pid = clone_process_1(clone_fd);
+    long pid = clone_process_1(spec, clone_fd);
     if (pid == 0) {
-        child_fork(spec);
         PyOS_AfterFork_Child();
         return true;
     }
-    int failure = errno;
+    if (hide_self() < 0)
+        _exit(EXIT_FAILURE);
     PyOS_AfterFork_Parent();
     if (pid < 0)
-        refuse(spec, failure, "clone process 1 into a new pid namespace");
+        refuse(spec, (int)-pid, "clone process 1 into a new pid namespace");
     return false;
 }
 
 /* One request; true in process 2. */
-static bool serve_one(int sock)
+static bool serve_one(int sock, int reaper_fd)
 {
     struct fork_request request;
     struct jail_spec spec;
@@ -99,8 +117,8 @@ static bool serve_one(int sock)
         _exit(EXIT_SUCCESS);
     if (fork_request_read(&request, (size_t)n, fds, count, &spec, &clone_fd) < 0)
         _exit(EXIT_FAILURE);
+    spec.fds[JAIL_FD_REAPER] = reaper_fd;
     spec.payload_policy = &seccomp_policy_snippet;
-    spec.reaper_policy = &seccomp_policy_reaper;
     if (fork_jail(&spec, clone_fd))
         return true;
     for (size_t i = 0; i < count; i++)
@@ -115,9 +133,10 @@ static PyObject *serve(PyObject *self, PyObject *arg)
     if (PyErr_Occurred())
         return NULL;
     /* Those that have its uid for a moment are its children. */
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+    int reaper_fd = hide_self() < 0 ? -1 : open(PAYLOAD_ZYGOTE_REAPER, O_PATH | O_CLOEXEC);
+    if (reaper_fd < 0)
         return PyErr_SetFromErrno(PyExc_OSError);
-    while (!serve_one(sock))
+    while (!serve_one(sock, reaper_fd))
         continue;
     Py_RETURN_NONE;
 }

@@ -3,7 +3,9 @@
 
 #include <stdint.h>
 
-/* The file of the module, as it goes into a zygote's own file system: of the jailer's very build,
- * whatever the runtime. */
+/* The files that go into a zygote's own file system, of the jailer's very build, whatever the
+ * runtime: the module that it loads, and what process 1 of its children executes. */
 extern const char zygote_image[];
 extern const uint64_t zygote_image_size;
+extern const char reaper_image[];
+extern const uint64_t reaper_image_size;

@@ -12,6 +12,7 @@ import unittest
 
 from helpers.cgroup_tree import (parent_is_gone, processes_below, processes_by_sandbox,
                                  sandboxes_below, zygotes_below)
+from helpers.deny import denying
 from helpers.jailer_process import descriptors_of
 from helpers import jailer_protocol as protocol
 from helpers.local import EMULATED, FULL, PATIENCE, ROOT, RUNTIMES, need_root
@@ -168,6 +169,22 @@ class TestLook(Case):
             self.assertEqual(pool.run("print(1)")[0].stdout, b"1\nthe end\n")
 
 
+    def test_the_kernel_keeps_its_processor_s_number(self):
+        """For the C library's restartable sequences, of which process 1 has none to pass on."""
+        code = """
+import ctypes, os
+number = ctypes.CDLL(None).sched_getcpu
+seen = []
+for cpu in sorted(os.sched_getaffinity(0)):
+    os.sched_setaffinity(0, {cpu})
+    seen.append((cpu, number()))
+print(len(seen) > 1, [pair for pair in seen if len(set(pair)) > 1])
+"""
+        with forking(1) as pool:
+            wait_for_forks(pool, 1)
+            self.assertEqual(pool.run(code)[0].stdout, b"True []\n")
+
+
 class TestDraws(Case):
     def give_the_zygote_pid_2(self, pool):
         """As all its children have, each in a pid namespace of its own."""
@@ -275,9 +292,30 @@ class TestIsolation(Case):
             self.assertEqual(places, {"/", "/dev", "/proc", "/tmp"})
             links = [os.readlink(f"/proc/{zygote}/fd/{fd}").split(":")[0]
                      for fd in os.listdir(f"/proc/{zygote}/fd")]
-            self.assertEqual(sorted(links), ["/dev/null", "pipe", "pipe", "socket"])
+            self.assertEqual(sorted(links), ["/dev/null", "/tmp/reaper", "pipe", "pipe", "socket"])
             with open(f"/proc/{zygote}/environ", "rb") as file:
                 self.assertNotIn(b"SANDBOXRUN", file.read())
+
+    def test_process_1_has_nothing_of_its_memory(self):
+        with forking(2) as pool:
+            wait_for_forks(pool, 2)
+            reapers = [min(family) for family in processes_by_sandbox(PARENT).values()]
+            for pid in reapers:
+                status = status_of(pid)
+                self.assertEqual((status["Name"], status["NSpid"].split()[-1]), ("reaper", "1"))
+                self.assertEqual((status["Seccomp"], status["NoNewPrivs"]), ("2", "1"))
+                with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
+                    mapped = {line.split(maxsplit=5)[5].rstrip() for line in file
+                              if len(line.split()) > 5}
+                self.assertLessEqual({os.path.basename(name) for name in mapped if name[0] != "["},
+                                     {"reaper"})
+                self.assertNotIn("[heap]", mapped)
+                links = [os.readlink(f"/proc/{pid}/fd/{fd}").split(":")[0]
+                         for fd in os.listdir(f"/proc/{pid}/fd")]
+                self.assertEqual(sorted(links), ["anon_inode", "anon_inode", "pipe", "pipe"])
+            # Neither it nor the zygote is anybody's to look at, whatever was forked.
+            for pid in [*reapers, the_zygote(pool)]:
+                self.assertEqual(os.stat(f"/proc/{pid}/fd").st_uid, 0)
 
     def test_a_child_can_not_reach_it(self):
         code = """
@@ -377,6 +415,14 @@ class TestWithout(Case):
             pool.wait(lambda said: said["waiting"] == 1)
             self.assertEqual(pool.said["python3.12"]["forked"], 0)
             self.assertIn("RuntimeError: of no use", pool.jailer.log_text())
+
+    def test_what_process_1_can_not_do(self):
+        for rule, text in (("execveat", "execute the reaper"),
+                           ("seccomp:0=1:1=0", "load the filter reaper")):
+            with self.subTest(rule), forking(1, wrapper=denying(rule)) as pool:
+                wait_until("why nothing is forked", lambda: any(
+                    "not forked for now" in line and text in line
+                    for line in pool.jailer.log_text().splitlines()))
 
     def test_where_user_namespaces_can_not_be_entered(self):
         deny = ("python3", os.path.join(ROOT, "tests/helpers/deny.py"),

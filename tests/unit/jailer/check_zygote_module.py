@@ -21,10 +21,13 @@ STABLE_ABI = """
 C_LIBRARY = """
     __errno_location __stack_chk_fail __stack_chk_guard _exit chdir clone close close_range dup3
     fcntl fork getgroups getpid getresgid getresuid memcpy memmove memset mount open openat ppoll
-    prctl prlimit read recvmsg sendmsg setdomainname sethostname setns setsid sigaction sigaddset
+    prctl prlimit read recvmsg sendmsg setdomainname sethostname setns setsid sigaddset
     sigemptyset signalfd sigprocmask snprintf strlen strnlen syscall umask unlink unshare vsnprintf
     waitpid write
 """.split()
+
+# Weak: without them it does without.
+WHERE_THERE_ARE = {"__rseq_offset", "__rseq_size"}
 
 
 def plain(symbol):
@@ -43,7 +46,8 @@ def main():
     libraries = re.findall(r"\(NEEDED\).*", output(readelf, "-d", module))
     if libraries:
         sys.exit(f"it needs libraries: {libraries}")
-    needed = {line.split()[-1] for line in output(nm, "-D", "--undefined-only", module).splitlines()}
+    lines = [line.split() for line in output(nm, "-D", "--undefined-only", module).splitlines()]
+    needed = {name for kind, name in lines if (kind not in "vw" or name not in WHERE_THERE_ARE)}
     if "PyOS_BeforeFork" not in needed:
         sys.exit("this is no zygote's module")
     wrong = sorted(symbol for symbol in needed

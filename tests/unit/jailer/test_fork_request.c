@@ -22,6 +22,7 @@ static void make_spec(struct jail_spec *spec, size_t tasks_count)
     for (int i = 0; i < JAIL_FD_COUNT; i++)
         spec->fds[i] = 100 + i;
     spec->fds[JAIL_FD_NET_NS] = -1;
+    spec->fds[JAIL_FD_REAPER] = -1;
     for (size_t i = 0; i < tasks_count; i++)
         spec->tasks_fds[i] = 200 + (int)i;
 }
