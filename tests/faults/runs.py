@@ -12,11 +12,14 @@ import time
 from helpers.cgroup_tree import processes_by_sandbox
 from helpers.cluster import TERMINAL, run_document
 from helpers.marks import code_of
+from helpers.wait import wait_until
 from world import PARENT, TIMEOUT_S
 
 PATH = "/apis/sandboxrun.dev/v1alpha1/namespaces/default/sandboxruns"
 
 QUEUE_TIMEOUT_S = 60
+# Many at once, and an API server that has just come back.
+DELETED_WITHIN_S = 60
 # What a killed process's sandboxes may take to go. Programs that don't end go on for TIMEOUT_S.
 GONE_WITHIN_S = 2.0
 # After its begin, whatever becomes of its jailer: that is stopped, and process 1 ends 3 s later.
@@ -154,7 +157,11 @@ class Runs:
                                   f"lived {living[sandbox]}")
 
     def delete(self):
-        self.world.api.delete(PATH)
+        def gone():
+            self._ask("DELETE", PATH)
+            answer = self._ask("GET", PATH)
+            return answer is not None and answer.status == 200 and not answer.body["items"]
+        wait_until("the runs to be deleted", gone, DELETED_WITHIN_S)
         for run in self.runs.values():
             self.world.marks.remove(run.begun)
             self.world.marks.remove(run.done)
