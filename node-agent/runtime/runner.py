@@ -241,9 +241,10 @@ def be_forked():
         del sys.modules["gc"]
     gc.collect()
     os.write(REQUEST_FD, HELLO)
-    zygote.serve(REQUEST_FD)
+    waits = zygote.serve(REQUEST_FD)
     become_different()
-    rehearse()  # once more, for the pages that it writes to are copied now
+    if waits:  # once more, for the pages that it writes to are copied now
+        rehearse()
 
 
 def make_main(path):

@@ -105,8 +105,8 @@ static bool fork_jail(const struct jail_spec *spec, int clone_fd)
     return false;
 }
 
-/* One request; true in process 2. */
-static bool serve_one(int sock, int reaper_fd)
+/* One request; true in process 2, with whether its run is yet to come. */
+static bool serve_one(int sock, int reaper_fd, bool *ret_waits)
 {
     struct fork_request request;
     struct jail_spec spec;
@@ -119,6 +119,7 @@ static bool serve_one(int sock, int reaper_fd)
         _exit(EXIT_FAILURE);
     spec.fds[JAIL_FD_REAPER] = reaper_fd;
     spec.payload_policy = &seccomp_policy_snippet;
+    *ret_waits = spec.shows_places;
     if (fork_jail(&spec, clone_fd))
         return true;
     for (size_t i = 0; i < count; i++)
@@ -136,15 +137,16 @@ static PyObject *serve(PyObject *self, PyObject *arg)
     int reaper_fd = hide_self() < 0 ? -1 : open(PAYLOAD_ZYGOTE_REAPER, O_PATH | O_CLOEXEC);
     if (reaper_fd < 0)
         return PyErr_SetFromErrno(PyExc_OSError);
-    while (!serve_one(sock, reaper_fd))
+    bool waits = false;
+    while (!serve_one(sock, reaper_fd, &waits))
         continue;
-    Py_RETURN_NONE;
+    return PyBool_FromLong(waits);
 }
 
 static PyMethodDef methods[] = {
     {"serve", serve, METH_O,
-     "Makes a jail for each request on a socket. Returns in the program of each; the zygote ends "
-     "with the socket."},
+     "Makes a jail for each request on a socket. Returns in the program of each, with whether its run "
+     "is yet to come; the zygote ends with the socket."},
     {NULL, NULL, 0, NULL},
 };
 

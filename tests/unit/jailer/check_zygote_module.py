@@ -13,7 +13,7 @@ import sys
 
 # https://docs.python.org/3/c-api/stable.html
 STABLE_ABI = """
-    PyErr_Occurred PyErr_SetFromErrno PyExc_OSError PyLong_AsLong PyModuleDef_Init
+    PyBool_FromLong PyErr_Occurred PyErr_SetFromErrno PyExc_OSError PyLong_AsLong PyModuleDef_Init
     PyOS_AfterFork_Child PyOS_AfterFork_Parent PyOS_BeforeFork _Py_NoneStruct
 """.split()
 
