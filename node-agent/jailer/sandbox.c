@@ -190,7 +190,7 @@ static void take_status_report(struct sandbox *sandbox, const struct report *rep
     }
     (void)fd_close(fd);
     if (report->kind == REPORT_SEALED) {
-        sandbox->sealed = true;
+        sandbox_take_seal(sandbox);
     } else if (report->kind == REPORT_FAILED) {
         struct error err;
         (void)error_set_errno(&err, report->error.code, "%.*s", MAX_ERROR_TEXT - 1,
@@ -461,7 +461,8 @@ int sandbox_make(struct sandbox *sandbox, const struct proto_create *create, con
     const struct launch_kind kind = {.waits = sandbox->pool || sandbox->zygote,
                                      .shows_places = sandbox->pool,
                                      .zygote = sandbox->zygote};
-    if (sandbox->pool)
+    /* One that is forked later: sandbox_take_seal(). */
+    if (sandbox->pool && !sandbox->zygote)
         r = cgroup_set_idle(jailer->cgroups, &sandbox->cgroup, true, err);
     if (r >= 0)
         r = launch_jail(jailer, create, sandbox->outer_id, &sandbox->cgroup, sandbox->lease, &kind,

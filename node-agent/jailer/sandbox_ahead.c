@@ -144,6 +144,18 @@ void sandbox_miss_birth(struct sandbox *sandbox)
     sandbox_bury(sandbox);
 }
 
+/* While process 1 of a fork sets its locks, its zygote stands still, and with that one every run
+ * that waits for a fork: so what is forked ahead gives way to others from here on, and not before.
+ */
+void sandbox_take_seal(struct sandbox *sandbox)
+{
+    struct error err;
+    sandbox->sealed = true;
+    if (sandbox->pool && sandbox->forked &&
+        cgroup_set_idle(sandbox->jailer->cgroups, &sandbox->cgroup, true, &err) < 0)
+        sandbox_refuse(sandbox, report_lock_name(JAIL_LOCK_CGROUP), &err);
+}
+
 int sandbox_make_soon(struct sandbox *sandbox, const struct proto_create *create, const char **lock,
                       struct error *err)
 {

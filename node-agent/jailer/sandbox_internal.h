@@ -75,6 +75,9 @@ void sandbox_kill(struct sandbox *sandbox);
 void sandbox_take_birth(struct sandbox *sandbox, int pidfd);
 void sandbox_miss_birth(struct sandbox *sandbox);
 
+/* Process 1 stands behind its locks. */
+void sandbox_take_seal(struct sandbox *sandbox);
+
 /* Of one that waits, or is forked. A file system that it shows; it is sealed; its end. */
 void sandbox_take_place(struct sandbox *sandbox, uint32_t place, int fd);
 void sandbox_await_hello(struct sandbox *sandbox);

@@ -7,12 +7,14 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
 from helpers.cgroup_tree import (parent_is_gone, processes_below, processes_by_sandbox,
                                  sandboxes_below, zygotes_below)
 from helpers.deny import denying
+from helpers.deny_asked import denying_asked
 from helpers.jailer_process import descriptors_of
 from helpers import jailer_protocol as protocol
 from helpers.local import EMULATED, FULL, PATIENCE, ROOT, RUNTIMES, need_root
@@ -398,6 +400,18 @@ class TestWithout(Case):
             self.assertEqual(seen[0], (True, b"waits\n"))
             self.assertIn((False, b"/usr/lib/sandboxrun/runner.pyc\n"), seen)
             self.assertIn("did not fork in time", pool.jailer.log_text())
+
+    def test_one_made_ahead_holds_no_run_up(self):
+        """The zygote stands still while process 1 sets its locks: so it has a run's part of the CPU,
+        not the least one of what is made for nobody yet."""
+        root, below = "/sys/fs/cgroup", f"{PARENT}/jailer-*/[!z]*"
+        with tempfile.NamedTemporaryFile("r", encoding="ascii") as seen:
+            look = (f"cat {root}/{below}/cpu.weight {root}/*/{below}/cpu.shares 2>/dev/null "
+                    f"| sort -u >{seen.name}")
+            with forking(1, wrapper=denying_asked("sethostname", caller="python3",
+                                                  meanwhile=look)):
+                wait_until("a fork in the making", lambda: os.path.getsize(seen.name))
+            self.assertIn(seen.read().split(), (["100"], ["1024"]))
 
     def test_one_with_threads_is_none(self):
         thread = ("import threading, time\n"
