@@ -9,6 +9,7 @@
 #include "node-agent/zygote/rseq.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -54,6 +55,25 @@ static _Noreturn void become_reaper(struct child *child, int signal_fd)
     child_fail(child, JAIL_LOCK_EXEC, &err);
 }
 
+/* In the zygote's memory; process 2 has a copy that nobody asks. */
+static volatile bool forking;
+
+bool child_fork_was_cut_short(void)
+{
+    return forking;
+}
+
+/* The C library's, which sets right what it remembers of the process: its lists, its locks, the
+ * number of the thread. */
+static pid_t fork_main(void)
+{
+    forking = true;
+    pid_t pid = fork();
+    if (pid != 0)
+        forking = false;
+    return pid;
+}
+
 void child_fork(const struct jail_spec *spec)
 {
     struct child child = {.spec = spec, .status_fd = spec->fds[JAIL_FD_STATUS]};
@@ -61,9 +81,7 @@ void child_fork(const struct jail_spec *spec)
     if (say_born(&child, &err) < 0 || show_self(&err) < 0)
         child_fail(&child, JAIL_LOCK_EXEC, &err);
     int signal_fd = child_lock_both(&child);
-    /* The C library's, which sets right what it remembers of the process: its lists, its locks, the
-     * number of the thread. */
-    pid_t main_pid = fork();
+    pid_t main_pid = fork_main();
     if (main_pid < 0 || (main_pid > 0 && main_pid != REAPER_MAIN_PID)) {
         (void)error_set(&err, main_pid < 0 ? errno : EPROTO, "fork process 2");
         child_fail(&child, JAIL_LOCK_EXEC, &err);

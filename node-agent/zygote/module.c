@@ -97,7 +97,7 @@ static bool fork_jail(const struct jail_spec *spec, int clone_fd)
         PyOS_AfterFork_Child();
         return true;
     }
-    if (hide_self() < 0)
+    if (hide_self() < 0 || child_fork_was_cut_short())
         _exit(EXIT_FAILURE);
     PyOS_AfterFork_Parent();
     if (pid < 0)

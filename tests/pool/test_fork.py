@@ -404,7 +404,7 @@ class TestWithout(Case):
     def test_one_made_ahead_holds_no_run_up(self):
         """The zygote stands still while process 1 sets its locks: so it has a run's part of the CPU,
         not the least one of what is made for nobody yet."""
-        root, below = "/sys/fs/cgroup", f"{PARENT}/jailer-*/[!z]*"
+        root, below = "/sys/fs/cgroup", f"{PARENT}/jailer-*/*-*-*-*"
         with tempfile.NamedTemporaryFile("r", encoding="ascii") as seen:
             look = (f"cat {root}/{below}/cpu.weight {root}/*/{below}/cpu.shares 2>/dev/null "
                     f"| sort -u >{seen.name}")
@@ -412,6 +412,20 @@ class TestWithout(Case):
                                                   meanwhile=look)):
                 wait_until("a fork in the making", lambda: os.path.getsize(seen.name))
             self.assertIn(seen.read().split(), (["100"], ["1024"]))
+
+    def test_one_ends_whose_process_1_is_killed_as_it_forks(self):
+        """The C library may have locked for that what the zygote needs, in the memory of both. The
+        jailer, which would kill it, stands still."""
+        root, below = "/sys/fs/cgroup", f"{PARENT}/jailer-*"
+        with tempfile.NamedTemporaryFile("r", encoding="ascii") as seen:
+            kill = (f"pids() {{ cat {root}/{below}/$1/cgroup.procs {root}/*/{below}/$1/cgroup.procs "
+                    "2>/dev/null | sort -u; }; zygote=$(pids 'zygote-*'); "
+                    "jailer=$(sed -n 's/^PPid:[^0-9]*//p' /proc/$zygote/status); "
+                    "kill -STOP $jailer; kill -KILL $(pids '*-*-*-*'); sleep 0.3; "
+                    f"grep State: /proc/$zygote/status >{seen.name}; kill -CONT $jailer")
+            with forking(1, wrapper=denying_asked("clone", caller="python3", meanwhile=kill)):
+                wait_until("its end", lambda: os.path.getsize(seen.name))
+            self.assertEqual(seen.read().split()[1], "Z")
 
     def test_one_with_threads_is_none(self):
         thread = ("import threading, time\n"
