@@ -9,6 +9,7 @@
 #include "node-agent/zygote/rseq.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -44,9 +45,13 @@ static _Noreturn void become_reaper(struct child *child, int signal_fd)
                         [REAPER_FD_BACKSTOP] = fds[JAIL_FD_BACKSTOP],
                         [REAPER_FD_SIGNAL] = signal_fd,
                         [REAPER_FD_COUNT] = fds[JAIL_FD_REAPER]};
+    /* execve() ends handlers and leaves what is ignored, of which this one would keep from the
+     * reaper that the program has ended. */
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
     char *argv[] = {(char[]){"reaper"}, NULL};
     char *env[] = {NULL};
     struct error err = {0};
+    (void)sigaction(SIGCHLD, &usual, NULL);
     if (descriptors_place(from, ARRAY_SIZE(from), REAPER_FD_COUNT, &err) < 0)
         child_fail(child, JAIL_LOCK_DESCRIPTORS, &err);
     child->status_fd = REAPER_FD_STATUS;

@@ -437,6 +437,15 @@ class TestWithout(Case):
             self.assertIn("has threads", pool.jailer.log_text())
             self.assertEqual(pool.run("print(1)")[0].stdout, b"1\n")
 
+    def test_one_whose_module_waits_for_no_children(self):
+        ignoring = "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        runtimes = self.runtimes_with(ignoring=ignoring)
+        with forking(1, "--zygote-modules", "ignoring", runtimes=runtimes) as pool:
+            wait_for_forks(pool, 1)
+            result, _ = pool.run("import sys; sys.exit(3)")
+            self.assertEqual((result.finished["end"], result.exit_code),
+                             (protocol.END_EXITED, 3))
+
     def test_one_whose_module_fails_is_none(self):
         runtimes = self.runtimes_with(broken="raise RuntimeError('of no use')\n")
         with forking(1, "--zygote-modules", "broken", runtimes=runtimes) as pool:

@@ -21,7 +21,7 @@ STABLE_ABI = """
 C_LIBRARY = """
     __errno_location __stack_chk_fail __stack_chk_guard _exit chdir clone close close_range dup3
     fcntl fork getgroups getpid getresgid getresuid memcpy memmove memset mount open openat ppoll
-    prctl prlimit read recvmsg sendmsg setdomainname sethostname setns setsid sigaddset
+    prctl prlimit read recvmsg sendmsg setdomainname sethostname setns setsid sigaction sigaddset
     sigemptyset signalfd sigprocmask snprintf strlen strnlen syscall umask unlink unshare vsnprintf
     waitpid write
 """.split()
