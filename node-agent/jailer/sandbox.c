@@ -25,7 +25,7 @@ static void end_unmade(struct sandbox *sandbox);
 /* The dead clean up after themselves, within their limit on CPU: under a small one, many processes
  * with many descriptors would take longer to end than they ran. So they get what the profile has.
  */
-static uint32_t cpu_milli_of_the_dead(const struct sandbox *sandbox)
+uint32_t sandbox_most_cpu_milli(const struct sandbox *sandbox)
 {
     uint32_t ceiling = ceilings_of(sandbox->profile)->cpu_milli;
     uint64_t capacity = sandbox->jailer->cpu_capacity_milli;
@@ -34,7 +34,7 @@ static uint32_t cpu_milli_of_the_dead(const struct sandbox *sandbox)
 
 static void hasten_end(const struct sandbox *sandbox)
 {
-    uint32_t cpu_milli = cpu_milli_of_the_dead(sandbox);
+    uint32_t cpu_milli = sandbox_most_cpu_milli(sandbox);
     if (sandbox->cpu_milli < cpu_milli)
         (void)cgroup_set_cpu(sandbox->jailer->cgroups, &sandbox->cgroup, cpu_milli, NULL);
 }
@@ -371,7 +371,7 @@ void sandbox_bury(struct sandbox *sandbox)
 
 int sandbox_watch_exit(struct sandbox *sandbox, int exit_fd, struct error *err)
 {
-    if (sandbox->cpu_milli >= cpu_milli_of_the_dead(sandbox))
+    if (sandbox->cpu_milli >= sandbox_most_cpu_milli(sandbox))
         return 0;
     int r = events_add(&sandbox->jailer->events, &sandbox->exit, exit_fd, EPOLLIN, on_exit_report,
                        sandbox);
@@ -448,7 +448,7 @@ int sandbox_make(struct sandbox *sandbox, const struct proto_create *create, con
     const struct ceiling *ceiling = ceilings_of(create->profile);
     struct cgroup_limits limits = {
         .memory_bytes = sandbox->memory_bytes,
-        .cpu_milli = sandbox->cpu_milli,
+        .cpu_milli = sandbox->zygote ? sandbox_most_cpu_milli(sandbox) : sandbox->cpu_milli,
         .pids = ceiling->pids,
     };
     *lock = report_lock_name(JAIL_LOCK_CGROUP);
@@ -461,7 +461,7 @@ int sandbox_make(struct sandbox *sandbox, const struct proto_create *create, con
     const struct launch_kind kind = {.waits = sandbox->pool || sandbox->zygote,
                                      .shows_places = sandbox->pool,
                                      .zygote = sandbox->zygote};
-    /* One that is forked later: sandbox_take_seal(). */
+    /* One that is forked later, as its CPU: sandbox_take_seal(). */
     if (sandbox->pool && !sandbox->zygote)
         r = cgroup_set_idle(jailer->cgroups, &sandbox->cgroup, true, err);
     if (r >= 0)

@@ -145,14 +145,21 @@ void sandbox_miss_birth(struct sandbox *sandbox)
 }
 
 /* While process 1 of a fork sets its locks, its zygote stands still, and with that one every run
- * that waits for a fork: so what is forked ahead gives way to others from here on, and not before.
- */
+ * that waits for a fork: so what is forked ahead gives way to others from here on, and not before,
+ * and a run has no less CPU than another. */
 void sandbox_take_seal(struct sandbox *sandbox)
 {
     struct error err;
+    struct cgroup_system *cgroups = sandbox->jailer->cgroups;
+    int r = 0;
     sandbox->sealed = true;
-    if (sandbox->pool && sandbox->forked &&
-        cgroup_set_idle(sandbox->jailer->cgroups, &sandbox->cgroup, true, &err) < 0)
+    if (!sandbox->forked)
+        return;
+    if (sandbox->pool)
+        r = cgroup_set_idle(cgroups, &sandbox->cgroup, true, &err);
+    else if (sandbox->cpu_milli < sandbox_most_cpu_milli(sandbox))
+        r = cgroup_set_cpu(cgroups, &sandbox->cgroup, sandbox->cpu_milli, &err);
+    if (r < 0)
         sandbox_refuse(sandbox, report_lock_name(JAIL_LOCK_CGROUP), &err);
 }
 

@@ -75,6 +75,9 @@ void sandbox_kill(struct sandbox *sandbox);
 void sandbox_take_birth(struct sandbox *sandbox, int pidfd);
 void sandbox_miss_birth(struct sandbox *sandbox);
 
+/* What the profile allows, or the node has. */
+uint32_t sandbox_most_cpu_milli(const struct sandbox *sandbox);
+
 /* Process 1 stands behind its locks. */
 void sandbox_take_seal(struct sandbox *sandbox);
 

@@ -105,7 +105,7 @@ static int keep_capabilities(struct error *err)
 }
 
 /* The change of ids has cleared it; and the jailer's end is the zygote's. A process group of its
- * own, by which the jailer finds children of which it has not heard (zygote_strays.h). */
+ * own, by which the jailer finds children of which it has not heard (zygote_lost()). */
 static int bind_to_parent(struct error *err)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)

@@ -26,14 +26,16 @@ EVERYWHERE = {
 # By machine: the number of the architecture for AUDIT_ARCH, and of the system calls.
 MACHINES = {
     "x86_64": (0xC000003E, {
-        "capset": 126, "clone": 56, "eventfd2": 290, "execve": 59, "execveat": 322, "ioctl": 16, "mkdirat": 258, "mount": 165,
-        "openat": 257, "pipe2": 293, "prctl": 157, "prlimit64": 302, "seccomp": 317, "sendmsg": 46,
+        "capset": 126, "clone": 56, "eventfd2": 290, "execve": 59, "execveat": 322,
+        "ioctl": 16, "mkdirat": 258, "mount": 165, "openat": 257, "pipe2": 293, "prctl": 157,
+        "prlimit64": 302, "seccomp": 317, "sendmsg": 46,
         "setdomainname": 171, "setgroups": 116, "sethostname": 170, "setns": 308,
         "setresgid": 119, "setresuid": 117, "setsid": 112, "signalfd4": 289, "unshare": 272,
         "write": 1}),
     "aarch64": (0xC00000B7, {
-        "capset": 91, "clone": 220, "eventfd2": 19, "execve": 221, "execveat": 281, "ioctl": 29, "mkdirat": 34, "mount": 40,
-        "openat": 56, "pipe2": 59, "prctl": 167, "prlimit64": 261, "seccomp": 277, "sendmsg": 211,
+        "capset": 91, "clone": 220, "eventfd2": 19, "execve": 221, "execveat": 281,
+        "ioctl": 29, "mkdirat": 34, "mount": 40, "openat": 56, "pipe2": 59, "prctl": 167,
+        "prlimit64": 261, "seccomp": 277, "sendmsg": 211,
         "setdomainname": 162, "setgroups": 159, "sethostname": 161, "setns": 268,
         "setresgid": 149, "setresuid": 147, "setsid": 157, "signalfd4": 74, "unshare": 97,
         "write": 64}),

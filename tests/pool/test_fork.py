@@ -3,6 +3,7 @@
 matters, none reaches what it was forked from, and what can't be forked starts afresh."""
 
 import collections
+import glob
 import json
 import os
 import signal
@@ -114,6 +115,18 @@ def the_zygote(pool):
 def status_of(pid):
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
+def quotas_of(sandbox):
+    """Of one that was made for its run, whose cgroup bears its name."""
+    found = []
+    for name in ("cpu.max", "*/cpu.cfs_quota_us"):
+        place, _, file = name.rpartition("/")
+        for path in glob.glob(f"/sys/fs/cgroup/{place}/**/{PARENT}/**/{sandbox}/{file}",
+                              recursive=True):
+            with open(path, encoding="ascii") as value:
+                found.append(value.read().split()[0])
+    return found
 
 
 def command_line(pid):
@@ -377,17 +390,19 @@ class TestWithout(Case):
         with forking(1) as pool:
             wait_for_forks(pool, 1)
             connection = pool.jailer.connection
-            ids = [connection.create(memory=64 * MIB) for _ in range(6)]
-            outputs = []
+            ids = [connection.create(memory=64 * MIB, cpu=300) for _ in range(6)]
+            outputs, quotas = [], []
             for sandbox in ids:
                 kind, fields, fds = connection.receive_about(sandbox)
                 self.assertEqual(kind, protocol.CREATED, fields)
+                quotas += quotas_of(sandbox)
                 result = protocol.finish(connection, sandbox, fds, "import os; print(os.statvfs("
                                          "'/tmp').f_blocks * 4096, open('/proc/self/cmdline')."
                                          "read().split('\\0')[-2])")
                 outputs.append((fields["warm"], result.stdout))
             self.assertEqual(outputs[0], (2, b"16777216 waits\n"))
             self.assertIn((0, b"16777216 waits\n"), outputs)
+            self.assertEqual(set(quotas), {"30000"})
 
     def test_a_run_whose_zygote_stands_still_starts_afresh(self):
         with forking(1) as pool:
@@ -412,6 +427,22 @@ class TestWithout(Case):
                                                   meanwhile=look)):
                 wait_until("a fork in the making", lambda: os.path.getsize(seen.name))
             self.assertIn(seen.read().split(), (["100"], ["1024"]))
+
+    def test_a_run_with_little_cpu_holds_no_other_up(self):
+        root, below = "/sys/fs/cgroup", f"{PARENT}/jailer-*/*-*-*-*"
+        with tempfile.NamedTemporaryFile("r", encoding="ascii") as seen:
+            look = (f"cat {root}/{below}/cpu.max {root}/*/{below}/cpu.cfs_quota_us 2>/dev/null "
+                    f">{seen.name}")
+            with ForkPool(0, 1, "--pool-mode", "fork", runtimes=one_runtime,
+                          wrapper=denying_asked("sethostname", caller="python3",
+                                                meanwhile=look)) as pool:
+                the_zygote(pool)
+                def forks():
+                    sandbox = pool.jailer.connection.create(cpu=50)
+                    pool.jailer.connection.receive_about(sandbox)
+                    return os.path.getsize(seen.name)
+                wait_until("a fork in the making", forks)
+            self.assertEqual(seen.read().split()[0], "100000")
 
     def test_one_ends_whose_process_1_is_killed_as_it_forks(self):
         """The C library may have locked for that what the zygote needs, in the memory of both. The
@@ -493,6 +524,7 @@ class TestLife(Case):
             wait_for_forks(pool, 2)
             pool.run("print(1)")
             wait_for_forks(pool, 2, 2)
+            pool.wait_at_rest(lambda said: said["waiting"] == 2)
             before = kinds_of_descriptors(pool.jailer)
             for _ in range(30):
                 pool.run("print(1)")

@@ -259,13 +259,11 @@ class TestWaiting(unittest.TestCase):
             # Some find none: the jailer makes what helps it with those only once they come.
             for _ in range(8):
                 pool.run("print(1)")
-            pool.said.clear()
-            pool.wait(lambda said: said["waiting"] == 2)
+            pool.wait_at_rest(lambda said: said["waiting"] == 2)
             before = kinds_of_descriptors(pool.jailer)
             for _ in range(20):
                 pool.run("print(1)")
-            pool.said.clear()
-            pool.wait(lambda said: said["waiting"] == 2 and said["size"] == 2)
+            pool.wait_at_rest(lambda said: said["waiting"] == 2 and said["size"] == 2)
             until = time.monotonic() + 20 * PATIENCE
             while kinds_of_descriptors(pool.jailer) != before and time.monotonic() < until:
                 time.sleep(0.05)

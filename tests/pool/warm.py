@@ -19,6 +19,10 @@ PARENT = "sandboxrun-pool"
 OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100800000")
 
 
+# A jailer that is making a sandbox tells of it sooner.
+QUIET_S = 0.5
+
+
 def new_jailer(*options, runtimes=RUNTIMES, **others):
     return protocol.Jailer(program("sandboxrun-jailer"), runtimes, *OPTIONS, *options, **others)
 
@@ -94,6 +98,18 @@ class Pool:
                 raise AssertionError(f"not within {seconds} s: {self.said}")
             self.listen(1)
         return self.said[runtime]
+
+    def wait_at_rest(self, condition, runtime="python3.12", seconds=30):
+        """The same, and until it has nothing more to say: what it had said before is no more true."""
+        until = time.monotonic() + seconds * PATIENCE
+        while True:
+            if time.monotonic() > until:
+                raise AssertionError(f"not at rest within {seconds} s: {self.said}")
+            before = len(self.jailer.connection.waiting), dict(self.said)
+            self.listen(QUIET_S)
+            now = len(self.jailer.connection.waiting), self.said
+            if before == now and runtime in self.said and condition(self.said[runtime]):
+                return self.said[runtime]
 
     def got(self, warm):
         """By default it must be of the kind that the layer is run for."""
