@@ -131,14 +131,14 @@ check_spdx() {
         [ "$(head -n 1 "$file")" = "/* $line */" ] || { echo "$file: first line"; bad=1; }
     done
     while IFS= read -r file; do
-        head -n 2 "$file" | grep -q "^[#/ ]*$line" || { echo "$file: no line \"$line\""; bad=1; }
-    done < <(files '*.sh' '*.py' '*.go' '*.cmake' '*CMakeLists.txt' '*Dockerfile*')
+        head -n 2 "$file" | grep -q "^[#/* ]*$line" || { echo "$file: no line \"$line\""; bad=1; }
+    done < <(files '*.sh' '*.py' '*.go' '*.S' '*.cmake' '*CMakeLists.txt' '*Dockerfile*')
     return $bad
 }
 
 check_words() {
     local words='TO''DO|FIX''ME|XX''X|HA''CK'
-    mapfile -t texts < <(files '*.c' '*.h' '*.sh' '*.py' '*.go' '*.cmake' '*CMakeLists.txt' '*.md' '*.yaml' '*Dockerfile*')
+    mapfile -t texts < <(files '*.c' '*.h' '*.S' '*.sh' '*.py' '*.go' '*.cmake' '*CMakeLists.txt' '*.md' '*.yaml' '*Dockerfile*')
     ! grep -nEw "$words" "${texts[@]}"
 }
 

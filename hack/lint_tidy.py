@@ -64,7 +64,8 @@ def main():
     cache = pathlib.Path(sys.argv[2])
     cache.mkdir(parents=True, exist_ok=True)
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
-    files = {entry["file"]: entry for entry in entries if not generated(entry)}
+    files = {entry["file"]: entry for entry in entries
+             if entry["file"].endswith(".c") and not generated(entry)}
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         findings = [text for text in pool.map(lambda e: check(e, version, cache), files.values())
                     if text]

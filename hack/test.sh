@@ -16,6 +16,7 @@ alone=(jail pool escape egress soak)
 in_line=(client runtime controlplane chart rbac faults)
 beside=(vm "${in_line[@]}")
 of_kinds=(jail pool escape)
+of_plane=(cluster kubectl soak controlplane chart rbac faults)
 
 usage() {
     cat <<TXT
@@ -204,10 +205,6 @@ fi
 if wants cpython; then
     ./hack/make-runtime.sh --with-tests --name python3.12-tests || exit 1
 fi
-if wants cluster || wants kubectl || wants chart || wants rbac || wants controlplane ||
-    wants soak || wants faults; then
-    tests/controlplane/build.sh || exit 1
-fi
 
 layer_command() {
     case "$1" in
@@ -216,17 +213,28 @@ layer_command() {
     esac
 }
 
-# What is only computed begins at once and gives way to all else, one thing at a time. Each is a
-# process group of its own, which ends as a whole.
+# What is only computed begins at once and gives way to all else, one thing at a time, in this order.
+# Each is a process group of its own, which ends as a whole.
+plane_log=build/test-logs/build-controlplane.log
+plane_pid=
 builds_pid=
 old_kubectl_log=build/test-logs/build-old-kubectl.log
 old_kubectl_pid=
+ahead_count=0
 
+# Starts a command behind those that were started so before; its process is $!. Each holds a lock of
+# its own as long as it runs, taken before anybody can wait for it.
 give_way() {
-    renice -n 19 "$BASHPID" >/dev/null
-    exec 3>build/test-logs/ahead.lock
-    flock 3
-    "$@"
+    local before=build/test-logs/ahead-$ahead_count.lock own
+    ahead_count=$((ahead_count + 1))
+    exec {own}>"build/test-logs/ahead-$ahead_count.lock"
+    flock "$own"
+    (
+        renice -n 19 "$BASHPID" >/dev/null
+        [ ! -e "$before" ] || flock "$before" true
+        "$@"
+    ) &
+    exec {own}>&-
 }
 
 builds_unit() {
@@ -237,19 +245,44 @@ builds_unit() {
 start_old_kubectl() {
     [ -z "$old_kubectl_pid" ] || return
     set -m
-    give_way tests/controlplane/build.sh --old-kubectl >"$old_kubectl_log" 2>&1 &
+    give_way tests/controlplane/build.sh --old-kubectl >"$old_kubectl_log" 2>&1
     old_kubectl_pid=$!
     set +m
+}
+
+# The control plane that some layers use, which takes the longest to build.
+start_plane() {
+    local layer
+    for layer in "${of_plane[@]}"; do
+        if wants "$layer"; then
+            set -m
+            give_way tests/controlplane/build.sh >"$plane_log" 2>&1
+            plane_pid=$!
+            set +m
+            return
+        fi
+    done
+}
+
+await_plane() {
+    local pid=$plane_pid
+    [ -n "$pid" ] || return 0
+    plane_pid=
+    ! kill -0 "$pid" 2>/dev/null || echo "test.sh: waiting for the control plane, see $plane_log"
+    wait "$pid" || {
+        cat "$plane_log"
+        exit 1
+    }
 }
 
 start_ahead() {
     set -m
     if wants unit || wants fuzz; then
-        give_way builds_unit >build/test-logs/ahead.log 2>&1 &
+        give_way builds_unit >build/test-logs/ahead.log 2>&1
         builds_pid=$!
     fi
     if wants lint; then
-        give_way layer_command lint >build/test-logs/lint-beside.log 2>&1 &
+        give_way layer_command lint >build/test-logs/lint-beside.log 2>&1
         beside_pids[lint]=$!
     fi
     set +m
@@ -275,6 +308,7 @@ start_beside() {
     local layer
     [ -z "$beside_started" ] || return
     beside_started=yes
+    await_plane
     for layer in "${beside[@]}"; do
         if wants "$layer"; then
             (
@@ -292,7 +326,7 @@ start_beside() {
 # would leave machines behind.
 end_beside() {
     local layer pid
-    for pid in "$builds_pid" "$old_kubectl_pid" "${beside_pids[lint]:-}"; do
+    for pid in "$plane_pid" "$builds_pid" "$old_kubectl_pid" "${beside_pids[lint]:-}"; do
         [ -z "$pid" ] || kill -TERM -- "-$pid" 2>/dev/null
     done
     for layer in "${!beside_pids[@]}"; do
@@ -317,12 +351,15 @@ layer_other() {
     run_layer "$layer" layer_command "$layer"
 }
 
+rm -f build/test-logs/ahead-*.lock
+start_plane
 [ "${#layers[@]}" -eq 1 ] || start_ahead
 for layer in "${layers[@]}"; do
     case " ${alone[*]} " in
     *" $layer "*) ;;
     *) [ "${#layers[@]}" -eq 1 ] || start_beside ;; # alone there is nothing to be beside
     esac
+    case " ${of_plane[*]} " in *" $layer "*) await_plane ;; esac
     echo "== $layer"
     case "$layer" in
     unit) layer_unit ;;

@@ -35,7 +35,7 @@ _Noreturn void reaper_start(void);
 static _Noreturn void fail(enum jail_lock lock, int errnum, const char *text)
 {
     struct report report = {.kind = REPORT_FAILED, .lock = lock, .error.code = errnum};
-    for (size_t i = 0; text[i] != '\0' && i < MAX_ERROR_TEXT - 1; i++)
+    for (size_t i = 0; i < MAX_ERROR_TEXT - 1 && text[i] != '\0'; i++)
         report.error.text[i] = text[i];
     (void)!write(REAPER_FD_STATUS, &report, sizeof(report));
     _exit(START_FAILED);

@@ -25,10 +25,13 @@ __asm__(".globl _start\n"
 
 static long call(long number, const long arg[static ARGUMENTS])
 {
-    register long r10 __asm__("r10") = arg[3];
-    register long r8 __asm__("r8") = arg[4];
-    register long r9 __asm__("r9") = arg[5];
+    register long r10 __asm__("r10");
+    register long r8 __asm__("r8");
+    register long r9 __asm__("r9");
     long result = number;
+    r10 = arg[3];
+    r8 = arg[4];
+    r9 = arg[5];
     __asm__ volatile("syscall"
                      : "+a"(result)
                      : "D"(arg[0]), "S"(arg[1]), "d"(arg[2]), "r"(r10), "r"(r8), "r"(r9)
@@ -44,13 +47,20 @@ __asm__(".globl _start\n"
 
 static long call(long number, const long arg[static ARGUMENTS])
 {
-    register long x8 __asm__("x8") = number;
-    register long x0 __asm__("x0") = arg[0];
-    register long x1 __asm__("x1") = arg[1];
-    register long x2 __asm__("x2") = arg[2];
-    register long x3 __asm__("x3") = arg[3];
-    register long x4 __asm__("x4") = arg[4];
-    register long x5 __asm__("x5") = arg[5];
+    register long x8 __asm__("x8");
+    register long x0 __asm__("x0");
+    register long x1 __asm__("x1");
+    register long x2 __asm__("x2");
+    register long x3 __asm__("x3");
+    register long x4 __asm__("x4");
+    register long x5 __asm__("x5");
+    x8 = number;
+    x0 = arg[0];
+    x1 = arg[1];
+    x2 = arg[2];
+    x3 = arg[3];
+    x4 = arg[4];
+    x5 = arg[5];
     __asm__ volatile("svc #0"
                      : "+r"(x0)
                      : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
