@@ -8,11 +8,12 @@ root=$PWD
 
 layers_all=(jail pool escape egress soak unit fuzz resolver cpython cluster kubectl
     client runtime controlplane chart rbac faults vm lint)
-# What tells how quick something is, or what the machine has, runs beside nothing but what gives way
-# to everything (start_ahead). The machines run beside all that follows, which mostly waits, and are
-# told at the end. So do, one after the other, those that wait and share nothing with the rest; they
-# stand behind those that run by themselves, which would wait for them otherwise.
-alone=(jail pool escape egress soak)
+# What tells how quick something is, or what the machine has, or keeps all processors busy, runs
+# beside nothing but what gives way to everything (start_ahead). The machines run beside all that
+# follows, which mostly waits, and are told at the end. So do, one after the other, those that wait
+# and share nothing with the rest; they stand behind those that run by themselves, which would wait
+# for them otherwise.
+alone=(jail pool escape egress soak unit fuzz)
 in_line=(client runtime controlplane chart rbac faults)
 beside=(vm "${in_line[@]}")
 of_kinds=(jail pool escape)

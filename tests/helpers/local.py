@@ -13,6 +13,8 @@ RUNTIMES = os.environ.get("SANDBOXRUN_RUNTIMES", os.path.join(ROOT, "build/runti
 # An emulated machine is some ten times slower: what is bounded there has so much more time.
 EMULATED = os.environ.get("SANDBOXRUN_EMULATED") == "1"
 PATIENCE = 10 if EMULATED else 1
+# The most that a run may have, where it has no timeout of the test's own.
+TIMEOUT = {"timeoutSeconds": 60} if EMULATED else {}
 
 # What --full of hack/test.sh asks for.
 FULL = os.environ.get("SANDBOXRUN_TEST_FULL") == "1"
@@ -51,7 +53,7 @@ def sandboxrun(*args, input=None, timeout=120, **kwargs):
 def run_object(code, **spec):
     """Runs code with a spec; the object with its status."""
     done = sandboxrun("run", "--runtimes-dir", RUNTIMES, "-o", "json", "-",
-                      input=json.dumps(document(code, **spec)))
+                      input=json.dumps(document(code, **(TIMEOUT | spec))))
     if not done.stdout:
         raise AssertionError(f"no object came back ({done.returncode}): {done.stderr}")
     return json.loads(done.stdout)

@@ -67,7 +67,7 @@ class Run:
     def __init__(self, code, *options, **spec):
         self.stdout = self.stderr = None
         self.input = tempfile.TemporaryFile()
-        self.input.write(json.dumps(local.document(code, **spec)).encode())
+        self.input.write(json.dumps(local.document(code, **(local.TIMEOUT | spec))).encode())
         self.input.seek(0)
         self.process = subprocess.Popen(
             [local.program("sandboxrun"), "run", "--runtimes-dir", local.RUNTIMES, *options, "-"],
