@@ -211,8 +211,8 @@ void verdict_finished(const struct proto_finished *finished, const struct verdic
 /* Errors of lock "request" that are not the spec's fault: no room now, or a breach of protocol. */
 static bool is_fault_of_ours(uint32_t errnum)
 {
-    static const uint32_t ours[] = {EAGAIN, EBUSY,  ENOSPC, ENOMEM,   ENOBUFS,   EMFILE, ENFILE,
-                                    EEXIST, EPROTO, EDQUOT, EALREADY, ESHUTDOWN, ESTALE};
+    static const uint32_t ours[] = {EAGAIN, EBUSY,  ENOSPC, ENOMEM, ENOBUFS,  EMFILE,
+                                    ENFILE, EEXIST, EPROTO, EDQUOT, EALREADY, ESTALE};
     for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
         if (ours[i] == errnum)
             return true;
@@ -230,6 +230,10 @@ void verdict_refused(const struct proto_refused *refused, const struct verdict_c
     } else if (strcmp(refused->lock, "request") != 0) {
         decide(ret_verdict, RUN_REASON_SANDBOX_SETUP_FAILED, VERDICT_EXIT_PLATFORM,
                "lock %s could not be set: %s", refused->lock, refused->text);
+    } else if (refused->errnum == ESHUTDOWN) {
+        /* It was told to stop before this request came: another node, or the next jailer, may. */
+        decide(ret_verdict, RUN_REASON_JAILER_LOST, VERDICT_EXIT_PLATFORM,
+               "the jailer refused the run: %s", refused->text);
     } else if (is_fault_of_ours(refused->errnum)) {
         decide(ret_verdict, RUN_REASON_INTERNAL_ERROR, VERDICT_EXIT_PLATFORM,
                "the jailer refused the run: %s", refused->text);

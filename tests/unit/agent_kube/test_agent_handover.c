@@ -7,6 +7,8 @@
 #include "node-agent/agent/spool.h"
 #include "tests/unit/common/cmocka_setup.h"
 
+#include <errno.h>
+
 #define OURS(name, version, id) RUN(name, version, "Scheduled", "$INSTANCE", id, "", "")
 
 static void test_a_spool_that_is_in_use(void **state)
@@ -64,6 +66,22 @@ static void test_a_jailer_that_was_told_to_stop(void **state)
     fixture_stop(&f);
 }
 
+/* What was on its way to it then has not begun, and is for another node or the next jailer. */
+static void test_a_jailer_that_stops_before_it_hears_of_a_run(void **state)
+{
+    (void)state;
+    struct fixture f = {.keeps_silent = true};
+
+    fixture_start(&f, "[" NODE "," LIST(OURS("a", "4", ID_A)) "," PATCHED("a") "," WATCH("") "]");
+    fixture_wait_jailer(&f, PROTO_CREATE, 1);
+    fake_jailer_refused(&f.jailer, ID_A, ESHUTDOWN, "request", "the jailer is shutting down");
+    fixture_wait(&f, SAID("phase", "Pending"), 1);
+    assert_int_equal(server_count(&f.server, SAID("phase", "Failed")), 0);
+    assert_int_equal(fake_jailer_count(&f.jailer, PROTO_START), 0);
+    assert_int_equal(fixture_spooled(), 0);
+    fixture_stop(&f);
+}
+
 #define ENDED(name, version, id) RUN(name, version, "Succeeded", "$INSTANCE", id, "", "")
 
 /* As a cache that lags shows it, or a data base that was put back to an earlier state: by an event,
@@ -100,6 +118,7 @@ int main(void)
         TEST(test_a_spool_that_is_in_use),
         TEST(test_told_to_end_while_the_spool_is_in_use),
         TEST(test_a_jailer_that_was_told_to_stop),
+        TEST(test_a_jailer_that_stops_before_it_hears_of_a_run),
         TEST(test_an_older_version_is_not_started_again),
     };
     return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
