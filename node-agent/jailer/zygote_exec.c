@@ -73,8 +73,8 @@ static int lay_out(const char *path, mode_t mode, const char *image, uint64_t si
     return r < 0 ? error_set_errno(err, -r, "write %s", path) : 0;
 }
 
-/* Who may execute the reaper may not read it: so it is never dumpable (would_dump() in the kernel's
- * fs/exec.c). */
+/* Who may execute the reaper may not read it: so it isn't dumpable before it says so itself
+ * (would_dump() in the kernel's fs/exec.c). */
 static int lay_out_files(struct error *err)
 {
     if (mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,nr_inodes=4,mode=700") < 0)

@@ -24,7 +24,6 @@
 #include "seccomp/seccomp_policies.h"
 
 #include <limits.h>
-#include <stdnoreturn.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -41,8 +40,8 @@ static _Noreturn void fail(enum jail_lock lock, int errnum, const char *text)
     _exit(START_FAILED);
 }
 
-/* What execve() gives back to a process whose program it may read: who is not dumpable has a /proc
- * of its own that isn't the others'. */
+/* Nobody inside is to look into it. That its program can't be read (zygote_exec.c) keeps it from the
+ * first moment on, but where fs.suid_dumpable is 1. */
 static void hide(void)
 {
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)

@@ -50,7 +50,6 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 
 long clone_shared(struct clone_args *args, size_t size) __attribute__((returns_twice));
 

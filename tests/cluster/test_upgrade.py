@@ -220,8 +220,7 @@ class TestUpgrade(unittest.TestCase):
         failed = {name: statuses[name] for name in names
                   if statuses[name]["phase"] != "Succeeded"
                   or statuses[name]["stdout"] != f"{name}\n"}
-        self.maxDiff = None
-        self.assertEqual(failed, {})
+        self.assertEqual(failed, {}, failed)
         # Once, as seen from outside: one process has read the run's mark, once.
         again = {name: self.marks.read[name] for name in names if len(self.marks.read[name]) != 1}
         self.assertEqual(again, {})

@@ -17,8 +17,6 @@ from helpers.local import PATIENCE, RUNTIMES, program
 PARENT = "sandboxrun-pool"
 # Other jailers of this machine have other parents, and so must have other uids.
 OPTIONS = ("--cgroup-parent", PARENT, "--uid-base", "2100800000")
-
-
 # A jailer that is making a sandbox tells of it sooner.
 QUIET_S = 0.5
 
