@@ -40,8 +40,8 @@ static _Noreturn void fail(enum jail_lock lock, int errnum, const char *text)
     _exit(START_FAILED);
 }
 
-/* Nobody inside is to look into it. That its program can't be read (zygote_exec.c) keeps it from the
- * first moment on, but where fs.suid_dumpable is 1. */
+/* Nobody inside is to look into it. That its program can't be read (zygote_exec.c) keeps it from
+ * the first moment on, but where fs.suid_dumpable is 1. */
 static void hide(void)
 {
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
